@@ -2,6 +2,7 @@
 
     OllamaKitError
     ├── UsageError                 a value given on the command line, in the environment or in settings is wrong
+    ├── SettingsError              a settings file is wrong: file, line
     ├── SpecError                  a model spec is wrong: file, line, what was expected
     │   └── SpecNotFound           no spec or template of that name; the nearest ones that exist
     ├── ModelfileError             a Modelfile is wrong, or text that its grammar can not carry
@@ -79,6 +80,10 @@ class SourceError(OllamaKitError):
         super().__init__(f"{where}: {message}" if where else message, hint=hint)
 
 
+class SettingsError(SourceError):
+    code = "settings"
+
+
 class SpecError(SourceError):
     code = "spec"
 
@@ -87,7 +92,13 @@ class SpecNotFound(SpecError):
     code = "spec.not_found"
 
     def __init__(
-        self, message: str, *, nearest: Sequence[str] = (), path: Path | str = "", line: int = 0, hint: Hint | None = None
+        self,
+        message: str,
+        *,
+        nearest: Sequence[str] = (),
+        path: Path | str = "",
+        line: int = 0,
+        hint: Hint | None = None,
     ) -> None:
         self.nearest = tuple(nearest)
         super().__init__(message, path=path, line=line, hint=hint)
@@ -112,7 +123,7 @@ class ServerUnreachable(ServerError):
     code = "server.unreachable"
     default_hint = (
         "Start the server with `ollama serve` (or the Ollama app), or name another one with --host or OLLAMA_HOST.",
-        "请先运行 `ollama serve`(或打开 Ollama 应用),或用 --host / OLLAMA_HOST 指定另一台服务器。",
+        "请先运行 `ollama serve`(或打开 Ollama 应用），或用 --host / OLLAMA_HOST 指定另一台服务器。",
     )
 
 
@@ -120,7 +131,7 @@ class ServerTimeout(ServerError):
     code = "server.timeout"
     default_hint = (
         "The model may still be loading, or the machine may be short of memory; look at the server's log.",
-        "模型可能仍在加载,或机器内存不足;请查看服务器日志。",
+        "模型可能仍在加载，或机器内存不足;请查看服务器日志。",
     )
 
 
@@ -143,7 +154,13 @@ class ModelMissing(ServerRefused):
     code = "server.model_missing"
 
     def __init__(
-        self, message: str, *, model: str, installed: Sequence[str] = (), nearest: Sequence[str] = (), url: str = "",
+        self,
+        message: str,
+        *,
+        model: str,
+        installed: Sequence[str] = (),
+        nearest: Sequence[str] = (),
+        url: str = "",
         hint: Hint | None = None,
     ) -> None:
         self.model, self.installed, self.nearest = model, tuple(installed), tuple(nearest)
@@ -156,7 +173,7 @@ class ProtocolError(ServerError):
     code = "server.protocol"
     default_hint = (
         "Check that the URL is an Ollama server and that no proxy stands between.",
-        "请确认该地址是 Ollama 服务器,且中间没有代理。",
+        "请确认该地址是 Ollama 服务器，且中间没有代理。",
     )
 
 
@@ -183,7 +200,7 @@ class RemoteHostRefused(OllamaKitError):
     exit_code = 2
     default_hint = (
         "If that is what you want, say so with --allow-remote.",
-        "如果确实需要,请加上 --allow-remote。",
+        "如果确实需要，请加上 --allow-remote。",
     )
 
 
@@ -192,9 +209,7 @@ class ContextOverflow(OllamaKitError):
 
     code = "context.overflow"
 
-    def __init__(
-        self, message: str, *, needed_tokens: int, available_tokens: int, hint: Hint | None = None
-    ) -> None:
+    def __init__(self, message: str, *, needed_tokens: int, available_tokens: int, hint: Hint | None = None) -> None:
         self.needed_tokens, self.available_tokens = needed_tokens, available_tokens
         super().__init__(message, hint=hint)
 

@@ -53,7 +53,9 @@ class ModelSpec:
     guard: str = "standard"
     modelfile_template: str = "default"
     path: Path | None = None
-    lines: Mapping[str, tuple[Path, int]] = field(default_factory=lambda: MappingProxyType({}), repr=False, compare=False)
+    lines: Mapping[str, tuple[Path, int]] = field(
+        default_factory=lambda: MappingProxyType({}), repr=False, compare=False
+    )
 
     @property
     def all_parameters(self) -> dict[str, ParameterValue]:

@@ -1,0 +1,63 @@
+"""Reads the bytes that people really have: UTF-8 with or without BOM, UTF-16, GB18030.
+
+A byte-order mark decides; without one, text that is valid UTF-8 is UTF-8, bytes with a NUL in every second place are
+UTF-16, and what remains is tried as GB18030, which holds GBK and GB2312. Latin-1 is never guessed: it accepts
+anything and so would turn a wrong guess into wrong text.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+from pathlib import Path
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+def decode(data: bytes) -> tuple[str, str]:
+    """The text of `data` and the encoding it was read as. UnicodeDecodeError where none of ours fits.
+
+    >>> decode("合同".encode("gb18030"))
+    ('合同', 'gb18030')
+    >>> decode(b"\\xff\\xfeA\\x00")
+    ('A', 'utf-16')
+    """
+    marked = _by_mark(data)
+    guesses = (marked,) if marked else (_by_zeros(data), "utf-8", "gb18030")
+    problems = []
+    for encoding in filter(None, guesses):
+        try:
+            return data.decode(encoding), encoding
+        except UnicodeDecodeError as problem:
+            problems.append(problem)
+    raise problems[0]
+
+
+def _by_mark(data: bytes) -> str | None:
+    return next((encoding for mark, encoding in _MARKS if data.startswith(mark)), None)
+
+
+def _by_zeros(data: bytes) -> str | None:
+    """UTF-16 without a mark: Latin letters, digits and line ends leave zeros on one side only."""
+    sample = data[:4096]
+    even, odd = sample[0::2].count(0), sample[1::2].count(0)
+    few = len(sample) // 40
+    if len(data) % 2 or max(even, odd) <= few:
+        return None
+    if odd > few and even == 0:
+        return "utf-16-le"
+    return "utf-16-be" if even > few and odd == 0 else None
+
+
+def write_text(path: Path, text: str) -> None:
+    """Writes UTF-8 with LF, whole or not at all: beside the target first, then renamed over it."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        beside.write_bytes(text.encode("utf-8"))
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,118 @@
+"""Settings, and where each came from: flag, environment, project file, user file, default, in that order."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from ollama_kit import resources
+from ollama_kit.errors import SettingsError, UsageError, nearest_names
+from ollama_kit.specs.source import read_yaml
+
+FILE_NAME = "ollama-kit.yaml"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to reach the server and what may leave this machine. `origins` says where each value came from."""
+
+    host: str | None = None
+    proxy: str | None = None
+    ca_file: str | None = None
+    allow_remote: bool = False
+    connect_timeout_s: float = 5.0
+    first_token_timeout_s: float = 600.0
+    between_tokens_timeout_s: float = 120.0
+    memory: str | None = None
+    origins: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False, compare=False)
+
+
+ENVIRONMENT: Mapping[str, str] = {
+    "host": "OLLAMA_HOST",
+    "proxy": "OLLAMA_KIT_PROXY",
+    "ca_file": "OLLAMA_KIT_CA_FILE",
+    "allow_remote": "OLLAMA_KIT_ALLOW_REMOTE",
+    "connect_timeout_s": "OLLAMA_KIT_CONNECT_TIMEOUT_S",
+    "first_token_timeout_s": "OLLAMA_KIT_FIRST_TOKEN_TIMEOUT_S",
+    "between_tokens_timeout_s": "OLLAMA_KIT_BETWEEN_TOKENS_TIMEOUT_S",
+    "memory": "OLLAMA_KIT_MEMORY",
+}
+"""The environment variable of each setting. The host's is Ollama's own."""
+
+
+def load_settings(flags: Mapping[str, Any] | None = None) -> Settings:
+    """The settings in force. UsageError names the file and line, the variable or the flag that is wrong."""
+    values: dict[str, Any] = {}
+    origins = dict.fromkeys(_NAMES, "default")
+    project = resources.project_root()
+    for path in (resources.user_root() / FILE_NAME, project and project / FILE_NAME):
+        if path and path.is_file():
+            for name, value in _read(path).items():
+                values[name], origins[name] = value, str(path)
+    for name, variable in ENVIRONMENT.items():
+        if os.environ.get(variable):
+            values[name], origins[name] = _typed(name, os.environ[variable], variable), variable
+    for name, value in (flags or {}).items():
+        if value is not None:
+            values[name], origins[name] = _typed(name, value, f"--{name.replace('_', '-')}"), "flag"
+    return Settings(**values, origins=MappingProxyType(origins))
+
+
+_NAMES = tuple(item.name for item in fields(Settings) if item.name != "origins")
+
+
+def _read(path: Path) -> dict[str, Any]:
+    source = read_yaml(path, error=SettingsError)
+    if source.data is None:
+        return {}
+    if not isinstance(source.data, dict):
+        raise SettingsError("settings are a mapping of names to values", path=path, line=1)
+    for name in source.data:
+        if name not in _NAMES:
+            nearest = nearest_names(name, _NAMES)
+            meant = f"; did you mean {nearest[0]!r}?" if nearest else f"; the settings are {', '.join(_NAMES)}"
+            raise SettingsError(f"unknown setting {name!r}{meant}", path=path, line=source.line(name))
+    return {name: _typed(name, value, f"{path}:{source.line(name)}") for name, value in source.data.items()}
+
+
+def _typed(name: str, value: Any, where: str) -> Any:
+    """The value in the setting's own type, or UsageError."""
+    if name == "allow_remote":
+        read: Callable[[Any], Any] = _boolean
+    elif name.endswith("_s"):
+        read = _seconds
+    else:
+        read = _text
+    try:
+        return read(value)
+    except ValueError as problem:
+        raise UsageError(f"{where}: {name} must be {problem}, not {value!r}") from problem
+
+
+def _boolean(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    known = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+    if str(value).lower() not in known:
+        raise ValueError("true or false")
+    return known[str(value).lower()]
+
+
+def _seconds(value: Any) -> float:
+    try:
+        seconds = float(value)
+    except (TypeError, ValueError):
+        seconds = 0.0
+    if isinstance(value, bool) or not 0 < seconds < 1e7:
+        raise ValueError("a number of seconds above 0")
+    return seconds
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError("text")
+    return str(value)

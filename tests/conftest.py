@@ -1,0 +1,120 @@
+"""What every test stands on: no socket leaves this machine, no setting of the user's leaks in, and one real
+Ollama for the whole run.
+
+In CI (CI or OLLAMA_KIT_REQUIRE_REAL set) a test of the real server that was skipped fails the run.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from ipaddress import ip_address
+from typing import Any
+
+import pytest
+
+from tests.realserver import api
+from tests.realserver.install import Install, fetch, unsupported_reason
+from tests.realserver.process import RealServer, running
+
+REAL_FIXTURES = frozenset({"real_install", "real_server"})
+LEAKING = ("OLLAMA_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+"""Beginnings, in capitals, of the variables of a user's own set-up that would change what a test sees."""
+KEPT = frozenset({"OLLAMA_KIT_TEST_CACHE", "OLLAMA_KIT_TEST_HOST", "OLLAMA_KIT_REQUIRE_REAL"})
+
+_serial = itertools.count()
+_skipped_real: list[str] = []
+
+
+class OutsideSocket(RuntimeError):
+    """A test tried to leave this machine. Not an OSError, so that no code under test takes it for a dead server."""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    sys.addaudithook(_refuse_outside)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks what uses the real server as `real`, so that forgetting the mark can not hide a skipped test."""
+    for item in items:
+        if REAL_FIXTURES.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.real)
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.skipped and "real" in report.keywords and not hasattr(report, "wasxfail"):
+        _skipped_real.append(report.nodeid)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if _skipped_real and real_is_required():
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if _skipped_real and real_is_required():
+        terminalreporter.section("real server required, but skipped", red=True)
+        for nodeid in _skipped_real:
+            terminalreporter.line(nodeid)
+
+
+def real_is_required() -> bool:
+    """Whether a skipped test of the real server is a failure here."""
+    return any(os.environ.get(name, "").lower() not in ("", "0", "false") for name in ("CI", "OLLAMA_KIT_REQUIRE_REAL"))
+
+
+def _refuse_outside(event: str, arguments: tuple[Any, ...]) -> None:
+    """An audit hook: sees every socket of the interpreter, those of C extensions that use Python's own too."""
+    if event in ("socket.connect", "socket.sendto"):
+        address = arguments[1]
+        if isinstance(address, tuple) and not _is_loopback(str(address[0])):
+            raise OutsideSocket(f"a test may talk to loopback only, not to {address}")
+    elif event == "socket.getaddrinfo":
+        host = arguments[0].decode() if isinstance(arguments[0], bytes) else arguments[0] or "localhost"
+        if host.endswith(".invalid"):  # never resolves (RFC 6761): answered here, without asking a name server
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        if not _is_loopback(host):
+            raise OutsideSocket(f"a test may look up loopback names only, not {host}")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return host in ("localhost", "localhost.localdomain", "")
+
+
+@pytest.fixture(autouse=True)
+def isolated_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Each test starts with no setting of the user's, and with user and cache folders of its own that do not exist."""
+    for name in list(os.environ):
+        if name.upper().startswith(LEAKING) and name not in KEPT:
+            monkeypatch.delenv(name)
+    own = tmp_path_factory.getbasetemp() / "own" / str(next(_serial))
+    monkeypatch.setenv("OLLAMA_KIT_HOME", str(own / "home"))
+    monkeypatch.setenv("OLLAMA_KIT_CACHE", str(own / "cache"))
+    monkeypatch.setenv("OLLAMA_KIT_LANG", "en")
+
+
+@pytest.fixture(scope="session")
+def real_install() -> Install:
+    """The fetched server on disk; skips where this platform can not run it."""
+    if reason := unsupported_reason():
+        pytest.skip(reason)
+    return fetch()
+
+
+@pytest.fixture(scope="session")
+def real_server(real_install: Install) -> Iterator[RealServer]:
+    """A real Ollama 0.9.3 of this run's own, empty until a model fixture puts something on it."""
+    with running(real_install) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def smollm2(real_server: RealServer, real_install: Install) -> str:
+    """The name of SmolLM2-135M on the real server: small, slow, but a model that was trained."""
+    return api.ensure(real_server.url, "smollm2:135m", real_install.smollm2_gguf)

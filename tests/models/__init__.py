@@ -1,0 +1,1 @@
+"""Tiny models and real vocabularies for the tests, written once into the tests' cache folder."""

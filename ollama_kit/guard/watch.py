@@ -1,0 +1,91 @@
+"""Listens to an answer as it comes, and says when to hang up: a model that runs away never comes back by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+BLANKS = 128  # blanks in a row that no layout needs
+TAIL = 480  # characters looked at for repetition
+REPEATS = 8
+LOOK_EVERY = 48  # characters between two looks, so that the work stays linear
+
+
+@dataclass
+class Watch:
+    """Notices when a text has begun to run in circles. Fed piece by piece; work is linear in the text."""
+
+    blanks: int = 0
+    since_look: int = 0
+    tail: str = ""
+
+    def feed(self, piece: str) -> str | None:
+        """The reason to stop after this piece, or None."""
+        stripped = piece.rstrip()
+        self.blanks = len(piece) - len(stripped) + (0 if stripped else self.blanks)
+        if self.blanks >= BLANKS:
+            return f"{self.blanks} blanks in a row"
+        self.tail = (self.tail + piece)[-TAIL:]
+        self.since_look += len(piece)
+        if self.since_look < LOOK_EVERY or len(self.tail) < TAIL:
+            return None
+        self.since_look = 0
+        period = shortest_period(self.tail)
+        if period * REPEATS > TAIL:
+            return None
+        return f"{self.tail[-period:].strip()[:40]!r} again and again"
+
+
+def shortest_period(text: str) -> int:
+    """The least p such that `text[i] == text[i - p]` from i = p to the end; its length if it repeats nothing.
+
+    The prefix function of Knuth, Morris and Pratt (1977), in one pass.
+
+    >>> shortest_period("abcabcab"), shortest_period("abcd")
+    (3, 4)
+    """
+    border = [0] * len(text)
+    for at in range(1, len(text)):
+        length = border[at - 1]
+        while length and text[at] != text[length]:
+            length = border[length - 1]
+        border[at] = length + (text[at] == text[length])
+    return len(text) - (border[-1] if border else 0)
+
+
+class Heard:
+    """What a streamed chat has said so far. `feed` takes each line of the stream and is True when to hang up."""
+
+    def __init__(self, watch: Watch | None = None) -> None:
+        self._watch = watch
+        self._text: list[str] = []
+        self._thinking: list[str] = []
+        self.tool_calls: list[Mapping[str, Any]] = []
+        self.last: Mapping[str, Any] = {}
+        self.stopped: str | None = None
+
+    def feed(self, line: Mapping[str, Any]) -> bool:
+        message = line.get("message") or {}
+        piece, thought = message.get("content") or "", message.get("thinking") or ""
+        self._text.append(piece)
+        self._thinking.append(thought)
+        self.tool_calls += message.get("tool_calls") or ()
+        if line.get("done"):
+            self.last = line
+        elif self._watch:
+            self.stopped = self._watch.feed(thought + piece)
+        return self.stopped is not None
+
+    @property
+    def text(self) -> str:
+        return "".join(self._text)
+
+    @property
+    def thinking(self) -> str:
+        return "".join(self._thinking)
+
+    @property
+    def done_reason(self) -> str:
+        """The server's word on why it ended ("stop", "length"); "runaway" where we hung up."""
+        return "runaway" if self.stopped else str(self.last.get("done_reason", "stop" if self.last else ""))

@@ -1,0 +1,101 @@
+"""SentencePiece as llama.cpp runs it: pairs merge by the score of what they make, the best first.
+
+The `tokenizers` library merges by the rank of a pair instead. Ranks can be given that say the same for every
+vocabulary in use (`ranked_merges`); where they can not (tokens of equal score that compete), `merge` does it the
+slow way, exactly. Source: llama.cpp `src/llama-vocab.cpp`, `llm_tokenizer_spm_session`, as in Ollama 0.9.3.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from ollama_kit.tokens.vocabulary import TokenType, Vocabulary
+
+
+def ranked_merges(vocabulary: Vocabulary) -> list[tuple[str, str]] | None:
+    """The pairs (left, right) in an order of ranks that merges as the scores do; None if no order does.
+
+    Score decides, highest first. A token can be made of several pairs, which all have its score: the server then
+    takes the leftmost, and `_splits` orders them so. Tokens of equal score are settled by position as well, which no
+    order can say; runs of one character are the exception (blanks in Gemma's vocabulary): there the server's
+    choice, leftmost, always grows the longest run.
+    """
+    ids = {text: i for i, text in enumerate(vocabulary.tokens)}
+    by_score: defaultdict[float, list[str]] = defaultdict(list)
+    pairs: dict[str, list[tuple[str, str]]] = {}
+    for i, text in enumerate(vocabulary.tokens):
+        if len(text) < 2:
+            continue
+        if any(character not in ids for character in text) and vocabulary.type_of(i) == TokenType.NORMAL:
+            return None
+        if found := [(text[:at], text[at:]) for at in _splits(text) if text[:at] in ids and text[at:] in ids]:
+            by_score[vocabulary.scores[i] if vocabulary.scores else 0.0].append(text)
+            pairs[text] = found
+    ranked: list[tuple[str, str]] = []
+    for score in sorted(by_score, reverse=True):
+        texts = sorted(by_score[score], key=len, reverse=True)
+        if len(texts) > 1 and any(len(set(text)) > 1 for text in texts):
+            return None
+        ranked += (pair for text in texts for pair in pairs[text])
+    return ranked
+
+
+def _splits(text: str) -> list[int]:
+    """Where to cut `text` in two, in the order the server prefers where two cuts compete.
+
+    They compete where two copies of the token overlap: parts p, q, r in a row with p+q == q+r == text. The server
+    takes the left one, p+q, so its cut comes first.
+    """
+
+    def overlaps(at: int) -> bool:
+        return text[at:] == text[: len(text) - at]
+
+    def first_of(at: int) -> bool:
+        other = len(text) - at
+        return at > other if overlaps(at) == overlaps(other) else overlaps(at)
+
+    cuts = range(1, len(text))
+    return sorted(cuts, key=lambda at: (not first_of(at), -at))
+
+
+def merge(text: str, ids: Mapping[str, int], scores: Sequence[float]) -> list[int]:
+    """The token ids of `text`, blanks written as `▁` already; n log n in its length.
+
+    Characters that no token holds become one token a byte, `<0x0A>` and so on; a byte without a token is left out.
+    """
+    symbols: list[str] = list(text)
+    after = list(range(1, len(symbols) + 1))
+    before = list(range(-1, len(symbols) - 1))
+    queue: list[tuple[float, int, int, int]] = []
+
+    def offer(left: int, right: int) -> None:
+        if left < 0 or right >= len(symbols):
+            return
+        made = ids.get(symbols[left] + symbols[right])
+        if made is not None:
+            size = len(symbols[left]) + len(symbols[right])
+            heapq.heappush(queue, (-scores[made], left, right, size))
+
+    for left in range(len(symbols) - 1):
+        offer(left, left + 1)
+    while queue:
+        _, left, right, size = heapq.heappop(queue)
+        if not symbols[left] or not symbols[right] or len(symbols[left]) + len(symbols[right]) != size:
+            continue
+        symbols[left] += symbols[right]
+        symbols[right] = ""
+        after[left] = after[right]
+        if after[left] < len(symbols):
+            before[after[left]] = left
+        offer(before[left], left)
+        offer(left, after[left])
+    return [token for symbol in symbols if symbol for token in _ids_of(symbol, ids)]
+
+
+def _ids_of(symbol: str, ids: Mapping[str, int]) -> list[int]:
+    if (token := ids.get(symbol)) is not None:
+        return [token]
+    as_bytes = (ids.get(f"<0x{byte:02X}>") for byte in symbol.encode())
+    return [token for token in as_bytes if token is not None]

@@ -1,0 +1,169 @@
+"""`AsyncServer`: one Ollama server for an event loop. The same calls, flows and errors as `session.Server`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ollama_kit.errors import OllamaKitError, ServerError, ServerRefused
+from ollama_kit.modelfile.versions import ServerVersion
+from ollama_kit.server import exchange, flows, refusals, wire
+from ollama_kit.server.connection import Connection, connect
+from ollama_kit.server.facts import InstalledModel, ModelFacts, RunningModel
+from ollama_kit.server.host import Host
+from ollama_kit.server.wire import JSON, Call, Flow, Lines, T
+
+if TYPE_CHECKING:
+    import httpx
+
+
+class AsyncServer:
+    """One Ollama server. Nothing is opened before the first call; close it with `async with` or `aclose()`."""
+
+    def __init__(self, connection: Connection, *, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        self.connection = connection
+        self._transport = transport
+        self._version: ServerVersion | None = None
+
+    @classmethod
+    def at(cls, host: str | None = None, env: Mapping[str, str] | None = None) -> AsyncServer:
+        """The server that `host`, else OLLAMA_HOST, names (default: this machine, port 11434)."""
+        return cls(connect(host, os.environ if env is None else env))
+
+    @property
+    def host(self) -> Host:
+        return self.connection.host
+
+    @property
+    def url(self) -> str:
+        return self.connection.host.url
+
+    # -- driving
+
+    async def send(self, call: Call) -> JSON:
+        """The JSON that answers a call; of a stream its last line."""
+        if call.stream:
+            last: JSON = {}
+            async with self.stream(call) as lines:
+                async for line in lines:
+                    last = line
+            return last
+        async with self._opened(call) as response:
+            url = exchange.url_of(call, self.connection)
+            return refusals.check_reply(call, wire.decode(await response.aread(), url=url), url=url)
+
+    @asynccontextmanager
+    async def stream(self, call: Call) -> AsyncIterator[AsyncIterator[JSON]]:
+        """The lines of a streamed answer, as they come. Leaving the block closes the connection, which makes the
+        server stop its work; reading to the end checks that the answer is whole."""
+        async with self._opened(call) as response:
+            yield self._lines(call, response)
+
+    async def run(self, flow: Flow[T]) -> T:
+        """What a flow returns, with each of its calls sent; a call that fails is raised inside it."""
+        try:
+            call = next(flow)
+            while True:
+                try:
+                    reply = await self.send(call)
+                except OllamaKitError as error:
+                    call = flow.throw(error)
+                else:
+                    call = flow.send(reply)
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+
+    # -- asking
+
+    async def version(self) -> ServerVersion:
+        """The server's version, asked once."""
+        if self._version is None:
+            self._version = await self.run(flows.version(self.url))
+        return self._version
+
+    async def models(self) -> tuple[InstalledModel, ...]:
+        """What is installed, newest first."""
+        return await self.run(flows.models(self.url))
+
+    async def running(self) -> tuple[RunningModel, ...]:
+        """What is loaded."""
+        return await self.run(flows.running(self.url))
+
+    async def show(self, name: str, *, verbose: bool = False) -> ModelFacts:
+        """The facts of a model; with `verbose` also its vocabulary and per-layer counts (megabytes)."""
+        return await self.run(flows.show(name, self.url, verbose=verbose))
+
+    async def embed(
+        self, model: str, texts: list[str], *, options: Mapping[str, Any] | None = None
+    ) -> list[list[float]]:
+        """One vector a text, in their order."""
+        return await self.run(flows.embed(model, texts, options, self.url))
+
+    @asynccontextmanager
+    async def chat(self, body: Mapping[str, Any]) -> AsyncIterator[AsyncIterator[JSON]]:
+        """The lines of /api/chat with that body."""
+        async with self.stream(wire.chat({**body, "stream": True})) as lines:
+            yield lines
+
+    async def unload(self, model: str) -> None:
+        """Frees the memory a model takes; nothing happens if it is not loaded."""
+        await self.send(wire.unload(model))
+
+    # -- closing
+
+    async def aclose(self) -> None:
+        """Closes the connections; the next call opens new ones."""
+        client = self.__dict__.pop("_http", None)
+        if client is not None:
+            await client.aclose()
+
+    async def __aenter__(self) -> AsyncServer:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.aclose()
+
+    def __repr__(self) -> str:
+        return f"AsyncServer({self.url!r})"
+
+    # -- below
+
+    @cached_property
+    def _http(self) -> httpx.AsyncClient:
+        import httpx
+
+        from ollama_kit.server.transport import AsyncTransport
+
+        return httpx.AsyncClient(transport=self._transport or AsyncTransport(self.connection), trust_env=False)
+
+    @asynccontextmanager
+    async def _opened(self, call: Call) -> AsyncIterator[httpx.Response]:
+        try:
+            response = await self._http.send(exchange.request(self._http, call, self.connection), stream=True)
+        except ServerRefused as error:
+            if error.status == 404 and call.model:
+                raise refusals.model_missing(call.model, await self._names(), url=self.url) from error
+            raise
+        try:
+            yield response
+        finally:
+            await response.aclose()
+
+    async def _lines(self, call: Call, response: httpx.Response) -> AsyncIterator[JSON]:
+        url = exchange.url_of(call, self.connection)
+        lines = Lines(call, url=url)
+        async for data in response.aiter_bytes():
+            for line in lines.feed(data):
+                yield refusals.check_reply(call, line, url=url)
+        for line in lines.close():
+            yield refusals.check_reply(call, line, url=url)
+
+    async def _names(self) -> tuple[str, ...]:
+        try:
+            return tuple(model.name for model in await self.models())
+        except ServerError:
+            return ()

@@ -1,0 +1,47 @@
+"""A Call as httpx's request: the same for the blocking and the awaiting client."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ollama_kit.server import wire
+from ollama_kit.server.connection import Connection
+from ollama_kit.server.wire import Call
+
+if TYPE_CHECKING:
+    import httpx
+
+BETWEEN_S = "ollama_kit.between_s"
+"""Request extension: seconds of silence allowed once the answer has begun."""
+
+
+def url_of(call: Call, connection: Connection) -> str:
+    """Where a call goes, as messages name it."""
+    return connection.host.url + call.path
+
+
+def request(client: httpx.Client | httpx.AsyncClient, call: Call, connection: Connection) -> httpx.Request:
+    """The request for a call, with its time limits; a blob's length is stated so that it need not be chunked."""
+    import httpx
+
+    headers = {"accept": "application/x-ndjson" if call.stream else "application/json"}
+    content: bytes | wire.Content | None = None
+    if call.content is not None:
+        content = call.content
+        headers |= {"content-type": "application/octet-stream", "content-length": str(call.content.size_bytes)}
+    elif call.body is not None:
+        content = wire.encode(call.body)
+        headers["content-type"] = "application/json"
+    timeouts = connection.timeouts
+    between_s = timeouts.between(call.pace)
+    limits = httpx.Timeout(
+        connect=timeouts.connect_s, read=timeouts.first(call.pace), write=between_s, pool=timeouts.first_s
+    )
+    return client.build_request(
+        call.method,
+        url_of(call, connection),
+        content=content,
+        headers=headers,
+        timeout=limits,
+        extensions={BETWEEN_S: between_s},
+    )

@@ -1,0 +1,173 @@
+"""Whether a file is a GGUF that is all there, told from its header before gigabytes are sent.
+
+Format: ggml docs/gguf.md, versions 2 and 3. Only the header is read (key-values are skipped, not kept), so the cost
+does not grow with the weights.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from ollama_kit.errors import GGUFError
+
+MAGIC = b"GGUF"
+MAX_TENSORS = 1_000_000
+MAX_KEY_VALUES = 1_000_000
+MAX_TEXT_BYTES = 64 * 2**20
+DEFAULT_ALIGNMENT = 32
+
+# Key-value types and their sizes in bytes; 8 is a string, 9 an array.
+SCALAR_BYTES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
+TEXT, ARRAY, UINT32 = 8, 9, 4
+
+# Tensor types: (elements in a block, bytes of a block), from ggml.h. One that is not here has an unknown extent.
+BLOCKS = {
+    0: (1, 4), 1: (1, 2), 2: (32, 18), 3: (32, 20), 6: (32, 22), 7: (32, 24), 8: (32, 34), 9: (32, 36),
+    10: (256, 84), 11: (256, 110), 12: (256, 144), 13: (256, 176), 14: (256, 210), 15: (256, 292),
+    16: (256, 66), 17: (256, 74), 18: (256, 98), 19: (256, 50), 20: (32, 18), 21: (256, 110), 22: (256, 82),
+    23: (256, 136), 24: (1, 1), 25: (1, 2), 26: (1, 4), 27: (1, 8), 28: (1, 8), 29: (256, 56), 30: (1, 2),
+    34: (256, 54), 35: (256, 66), 39: (32, 17),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Header:
+    """What the header says: how many tensors, where their data begins, and where it ends at the least."""
+
+    version: int
+    tensor_count: int
+    key_value_count: int
+    data_start_bytes: int
+    data_end_bytes: int
+
+
+def check_gguf(path: Path) -> Header:
+    """The header of a whole GGUF; GGUFError for what is none, is cut short, or is written for another byte order."""
+    try:
+        size_bytes = path.stat().st_size
+        with path.open("rb") as file:
+            header = _Walk(file, path, size_bytes).header()
+    except OSError as error:
+        raise GGUFError(f"can not be read: {error.strerror or error}", path=path) from error
+    if header.data_end_bytes > size_bytes:
+        raise GGUFError(
+            f"is cut short: {size_bytes} bytes are there, its header speaks of {header.data_end_bytes}",
+            path=path,
+            hint=("Download or copy the file again.", "请重新下载或复制该文件。"),
+        )
+    return header
+
+
+class _Walk:
+    """Reads a header front to back; every length is checked against the file before it is believed."""
+
+    def __init__(self, file: BinaryIO, path: Path, size_bytes: int) -> None:
+        self._file, self._path, self._size_bytes = file, path, size_bytes
+        self._alignment = DEFAULT_ALIGNMENT
+
+    def header(self) -> Header:
+        version = self._version()
+        tensors, pairs = self._number("<Q"), self._number("<Q")
+        if tensors > MAX_TENSORS or pairs > MAX_KEY_VALUES:
+            raise self._broken(f"claims {tensors} tensors and {pairs} key-values")
+        for _ in range(pairs):
+            self._key_value()
+        ends = [self._tensor() for _ in range(tensors)]
+        start = -(-self._file.tell() // self._alignment) * self._alignment
+        end = start + max(ends, default=0)
+        return Header(version, tensors, pairs, start, end if tensors else self._file.tell())
+
+    def _version(self) -> int:
+        magic = self._file.read(4)
+        if magic != MAGIC:
+            raise GGUFError(f"is not a GGUF: it begins with {magic!r}", path=self._path, hint=_HINT)
+        version = self._number("<I")
+        if version & 0xFFFF == 0 and version:
+            raise GGUFError(
+                "is a big-endian GGUF, which Ollama does not read",
+                path=self._path,
+                hint=("Convert it with gguf-convert-endian.", "请用 gguf-convert-endian 转换。"),
+            )
+        if version not in (2, 3):
+            raise GGUFError(f"is a GGUF of version {version}; 2 and 3 are known", path=self._path, hint=_HINT)
+        return version
+
+    def _key_value(self) -> None:
+        key = self._text()
+        kind = self._number("<I")
+        if key == b"general.alignment" and kind == UINT32:
+            self._alignment = self._number("<I")
+            if not 0 < self._alignment <= 2**20:
+                raise self._broken(f"has an alignment of {self._alignment}")
+        else:
+            self._skip_value(kind)
+
+    def _skip_value(self, kind: int, depth: int = 0) -> None:
+        if kind in SCALAR_BYTES:
+            self._skip(SCALAR_BYTES[kind])
+        elif kind == TEXT:
+            self._skip(self._number("<Q"))
+        elif kind == ARRAY and depth < 4:
+            inner, count = self._number("<I"), self._number("<Q")
+            if inner in SCALAR_BYTES:
+                self._skip(SCALAR_BYTES[inner] * count)
+                return
+            # A string or an array takes at least 8 bytes: a count past that is a lie, not a long wait.
+            if count * 8 > self._size_bytes:
+                raise self._broken(f"has an array of {count} values")
+            for _ in range(count):
+                self._skip_value(inner, depth + 1)
+        else:
+            raise self._broken(f"has a value of the unknown type {kind}")
+
+    def _tensor(self) -> int:
+        """Where a tensor's data ends, counted from the start of the data; its beginning where its type is unknown."""
+        self._text()
+        dimensions = self._number("<I")
+        if dimensions > 8:
+            raise self._broken(f"has a tensor of {dimensions} dimensions")
+        elements = 1
+        for _ in range(dimensions):
+            elements *= self._number("<Q")
+        kind, offset = self._number("<I"), self._number("<Q")
+        per_block, block_bytes = BLOCKS.get(kind, (1, 0))
+        return offset + -(-elements // per_block) * block_bytes
+
+    def _text(self) -> bytes:
+        length = self._number("<Q")
+        if length > MAX_TEXT_BYTES:
+            raise self._broken(f"has a text of {length} bytes")
+        return self._read(length)
+
+    def _number(self, form: str) -> int:
+        return int(struct.unpack(form, self._read(struct.calcsize(form)))[0])
+
+    def _read(self, length: int) -> bytes:
+        data = self._file.read(length)
+        if len(data) < length:
+            raise self._cut()
+        return data
+
+    def _skip(self, length: int) -> None:
+        if self._file.tell() + length > self._size_bytes:
+            raise self._cut()
+        self._file.seek(length, 1)
+
+    def _cut(self) -> GGUFError:
+        return GGUFError(
+            f"is cut short or damaged: its header goes on past the end of the file at {self._size_bytes} bytes",
+            path=self._path,
+            hint=("Download or copy the file again.", "请重新下载或复制该文件。"),
+        )
+
+    def _broken(self, what: str) -> GGUFError:
+        return GGUFError(f"is a damaged GGUF: it {what}", path=self._path, hint=_HINT)
+
+
+_HINT = (
+    "`from` and `adapter` take a GGUF file; convert other weights with llama.cpp's convert_hf_to_gguf.py.",
+    "`from` 与 `adapter` 需要 GGUF 文件;其他权重请用 llama.cpp 的 convert_hf_to_gguf.py 转换。",
+)

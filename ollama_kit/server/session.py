@@ -1,0 +1,248 @@
+"""`Server`: one Ollama server, blocking. It only drives what is written once in `wire`, `flows` and `transport`;
+`awaited.AsyncServer` is the other driver."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ollama_kit.errors import OllamaKitError, ServerError, ServerRefused
+from ollama_kit.modelfile.versions import ServerVersion
+from ollama_kit.server import blobs, exchange, flows, refusals, wire
+from ollama_kit.server.connection import Connection, connect
+from ollama_kit.server.facts import InstalledModel, ModelFacts, RunningModel
+from ollama_kit.server.gguf import check_gguf
+from ollama_kit.server.host import Host
+from ollama_kit.server.wire import JSON, Call, Flow, Lines, T
+
+if TYPE_CHECKING:
+    import httpx
+    import ollama
+
+
+class Server:
+    """One Ollama server. Every failure is one of our errors, the same for a plain call and a stream.
+
+    Nothing is opened before the first call. Use it as a context manager, or `close()` it. It may be shared between
+    threads. `transport` replaces the network (tests).
+    """
+
+    def __init__(self, connection: Connection, *, transport: httpx.BaseTransport | None = None) -> None:
+        self.connection = connection
+        self._transport = transport
+        self._version: ServerVersion | None = None
+
+    @classmethod
+    def at(cls, host: str | None = None, env: Mapping[str, str] | None = None) -> Server:
+        """The server that `host`, else OLLAMA_HOST, names (default: this machine, port 11434)."""
+        return cls(connect(host, os.environ if env is None else env))
+
+    @property
+    def host(self) -> Host:
+        return self.connection.host
+
+    @property
+    def url(self) -> str:
+        return self.connection.host.url
+
+    # -- driving
+
+    def send(self, call: Call) -> JSON:
+        """The JSON that answers a call; of a stream its last line."""
+        if call.stream:
+            with self.stream(call) as lines:
+                last: JSON = {}
+                for line in lines:
+                    last = line
+            return last
+        with self._opened(call) as response:
+            url = exchange.url_of(call, self.connection)
+            return refusals.check_reply(call, wire.decode(response.read(), url=url), url=url)
+
+    @contextmanager
+    def stream(self, call: Call) -> Iterator[Iterator[JSON]]:
+        """The lines of a streamed answer, as they come. Leaving the block closes the connection, which makes the
+        server stop its work; reading to the end checks that the answer is whole."""
+        with self._opened(call) as response:
+            yield self._lines(call, response)
+
+    def run(self, flow: Flow[T]) -> T:
+        """What a flow returns, with each of its calls sent; a call that fails is raised inside it."""
+        try:
+            call = next(flow)
+            while True:
+                try:
+                    reply = self.send(call)
+                except OllamaKitError as error:
+                    call = flow.throw(error)
+                else:
+                    call = flow.send(reply)
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+
+    # -- asking
+
+    def version(self) -> ServerVersion:
+        """The server's version, asked once."""
+        if self._version is None:
+            self._version = self.run(flows.version(self.url))
+        return self._version
+
+    def models(self) -> tuple[InstalledModel, ...]:
+        """What is installed, newest first."""
+        return self.run(flows.models(self.url))
+
+    def running(self) -> tuple[RunningModel, ...]:
+        """What is loaded."""
+        return self.run(flows.running(self.url))
+
+    def show(self, name: str, *, verbose: bool = False) -> ModelFacts:
+        """The facts of a model; with `verbose` also its vocabulary and per-layer counts (megabytes)."""
+        return self.run(flows.show(name, self.url, verbose=verbose))
+
+    def embed(self, model: str, texts: list[str], *, options: Mapping[str, Any] | None = None) -> list[list[float]]:
+        """One vector a text, in their order."""
+        return self.run(flows.embed(model, texts, options, self.url))
+
+    @contextmanager
+    def chat(self, body: Mapping[str, Any]) -> Iterator[Iterator[JSON]]:
+        """The lines of /api/chat with that body."""
+        with self.stream(wire.chat({**body, "stream": True})) as lines:
+            yield lines
+
+    @contextmanager
+    def generate(self, body: Mapping[str, Any]) -> Iterator[Iterator[JSON]]:
+        """The lines of /api/generate with that body."""
+        with self.stream(wire.generate({**body, "stream": True})) as lines:
+            yield lines
+
+    # -- changing
+
+    def create(self, body: Mapping[str, Any], progress: blobs.Progress = blobs.quiet) -> None:
+        """Creates a model from /api/create's body; returns only once the server has said `success`."""
+        self._follow(wire.create(body), progress)
+
+    def pull(self, name: str, progress: blobs.Progress = blobs.quiet) -> None:
+        """Fetches a model from the registry; returns only once the server has said `success`."""
+        self._follow(wire.pull(name), progress)
+
+    def copy(self, source: str, destination: str) -> None:
+        """Gives a model a second name; one that has it already loses it to this one."""
+        self.send(wire.copy(source, destination))
+
+    def delete(self, name: str) -> None:
+        """Removes a model; ModelMissing if there is none."""
+        self.send(wire.delete(name))
+
+    def unload(self, model: str) -> None:
+        """Frees the memory a model takes; nothing happens if it is not loaded."""
+        self.send(wire.unload(model))
+
+    def has_blob(self, digest: str) -> bool:
+        """Whether the server has a blob (`sha256:<hex>`)."""
+        try:
+            self.send(wire.blob_exists(digest))
+        except ServerRefused as error:
+            if error.status == 404:
+                return False
+            raise
+        return True
+
+    def upload_blob(self, source: Path | bytes, progress: blobs.Progress = blobs.quiet, *, check: bool = True) -> str:
+        """The digest of a file or of bytes that the server has afterwards; nothing is sent if it had them before.
+
+        A file is first checked to be a whole GGUF (GGUFError), unless `check` is False.
+        """
+        if isinstance(source, bytes):
+            digest = blobs.digest_of_bytes(source)
+            content: wire.Content = blobs.BytesContent(source, progress)
+        else:
+            if check:
+                check_gguf(source)
+            digest = blobs.digest_of_file(source, progress=progress)
+            content = blobs.file_content(source, progress)
+        if not self.has_blob(digest):
+            self.send(wire.blob(digest, content))
+        return digest
+
+    def client(self) -> ollama.Client:
+        """The ollama package's own client on this connection, for what is not here: same proxies, keys and retries,
+        and our errors instead of its. Importing it takes 0.2 s."""
+        import ollama
+
+        return ollama.Client(
+            host=self.url,
+            trust_env=False,
+            transport=self._own_transport,
+            timeout=self.connection.timeouts.first("model"),
+        )
+
+    # -- closing
+
+    def close(self) -> None:
+        """Closes the connections; the next call opens new ones."""
+        client = self.__dict__.pop("_http", None)
+        if client is not None:
+            client.close()
+        self.__dict__.pop("_own_transport", None)
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Server({self.url!r})"
+
+    # -- below
+
+    @cached_property
+    def _http(self) -> httpx.Client:
+        import httpx
+
+        return httpx.Client(transport=self._own_transport, trust_env=False)
+
+    @cached_property
+    def _own_transport(self) -> httpx.BaseTransport:
+        from ollama_kit.server.transport import Transport
+
+        return self._transport or Transport(self.connection)
+
+    @contextmanager
+    def _opened(self, call: Call) -> Iterator[httpx.Response]:
+        try:
+            response = self._http.send(exchange.request(self._http, call, self.connection), stream=True)
+        except ServerRefused as error:
+            if error.status == 404 and call.model:
+                raise refusals.model_missing(call.model, self._names(), url=self.url) from error
+            raise
+        try:
+            yield response
+        finally:
+            response.close()
+
+    def _lines(self, call: Call, response: httpx.Response) -> Iterator[JSON]:
+        url = exchange.url_of(call, self.connection)
+        lines = Lines(call, url=url)
+        for data in response.iter_bytes():
+            for line in lines.feed(data):
+                yield refusals.check_reply(call, line, url=url)
+        for line in lines.close():
+            yield refusals.check_reply(call, line, url=url)
+
+    def _follow(self, call: Call, progress: blobs.Progress) -> None:
+        with self.stream(call) as lines:
+            for line in lines:
+                progress(*flows.progress_of(line))
+
+    def _names(self) -> tuple[str, ...]:
+        try:
+            return tuple(model.name for model in self.models())
+        except ServerError:
+            return ()

@@ -10,14 +10,16 @@ import itertools
 import os
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.models import tiny, vocabularies
 from tests.realserver import api
-from tests.realserver.install import Install, fetch, unsupported_reason
+from tests.realserver.install import Install, UnsupportedPlatform, fetch, unsupported_reason
 from tests.realserver.process import RealServer, running
 
 REAL_FIXTURES = frozenset({"real_install", "real_server"})
@@ -118,3 +120,56 @@ def real_server(real_install: Install) -> Iterator[RealServer]:
 def smollm2(real_server: RealServer, real_install: Install) -> str:
     """The name of SmolLM2-135M on the real server: small, slow, but a model that was trained."""
     return api.ensure(real_server.url, "smollm2:135m", real_install.smollm2_gguf)
+
+
+@pytest.fixture(scope="session")
+def vocabulary() -> Callable[[str], dict[str, Any]]:
+    """Gives the `tokenizer.ggml.*` keys of a real vocabulary by name: see tests.models.vocabularies.NAMES."""
+
+    def find(name: str) -> dict[str, Any]:
+        try:
+            return vocabularies.vocabulary(name)
+        except UnsupportedPlatform as error:
+            pytest.skip(str(error))
+
+    return find
+
+
+@pytest.fixture(scope="session")
+def tiny_gguf(real_install: Install) -> Callable[[str], Path]:
+    """Gives the GGUF file of a tiny random model by name: see tests.models.tiny.TINY_NAMES."""
+    return tiny.tiny_model
+
+
+@pytest.fixture(scope="session")
+def tiny_qwen(real_server: RealServer) -> str:
+    """The name of a random qwen3 on the real server: Qwen2's vocabulary, ChatML, 8 query heads on 1 KV head."""
+    return _tiny(real_server, "tiny-qwen2")
+
+
+@pytest.fixture(scope="session")
+def tiny_smollm(real_server: RealServer) -> str:
+    """The name of a random llama on the real server with SmolLM2's vocabulary and ChatML."""
+    return _tiny(real_server, "tiny-smollm")
+
+
+@pytest.fixture(scope="session")
+def tiny_spm(real_server: RealServer) -> str:
+    """The name of a random llama on the real server with a SentencePiece vocabulary and no chat template."""
+    return _tiny(real_server, "tiny-spm")
+
+
+@pytest.fixture(scope="session")
+def tiny_f16(real_server: RealServer) -> str:
+    """The name of a random F16 llama on the real server, wide enough for every quantisation."""
+    return _tiny(real_server, "tiny-f16")
+
+
+@pytest.fixture(scope="session")
+def tiny_lora(real_install: Install) -> Path:
+    """A GGUF LoRA adapter file that fits tiny-qwen2."""
+    return tiny.tiny_lora()
+
+
+def _tiny(server: RealServer, name: str) -> str:
+    return api.ensure(server.url, name, tiny.tiny_model(name))

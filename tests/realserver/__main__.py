@@ -34,7 +34,6 @@ def main(arguments: list[str] | None = None) -> int:
     run = commands.add_parser("run", help="run a command with OLLAMA_HOST naming the server")
     run.add_argument("words", nargs="+", metavar="COMMAND", help="the command, after --")
     chosen = parser.parse_args(arguments)
-    signal.signal(signal.SIGTERM, _exit_on_sigterm)
     try:
         install = fetch()
         if chosen.command == "fetch":
@@ -104,4 +103,5 @@ def _supervise(words: list[str], env: dict[str, str], unheld: set[signal.Signals
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, _exit_on_sigterm)
     sys.exit(main())

@@ -23,6 +23,7 @@ from tests.realserver.install import Install, RealServerError
 START_LIMIT_S = 60.0
 STOP_LIMIT_S = 10.0
 _PR_SET_PDEATHSIG = 1  # linux/prctl.h
+_WORK_PREFIX = "ollama-kit-real-"
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class RealServer:
 @contextmanager
 def running(install: Install, *, port: int = 0) -> Iterator[RealServer]:
     """A running server with an empty models folder of its own, both gone afterwards; port 0 takes a free one."""
-    work = Path(tempfile.mkdtemp(prefix="ollama-kit-real-"))
+    _remove_orphaned_folders()
+    work = Path(tempfile.mkdtemp(prefix=f"{_WORK_PREFIX}{os.getpid()}-"))
     try:
         process, server = _start_on_a_free_port(install, work, port)
         stop = partial(_stop, process)
@@ -57,6 +59,14 @@ def running(install: Install, *, port: int = 0) -> Iterator[RealServer]:
             atexit.unregister(stop)
     finally:
         shutil.rmtree(work, ignore_errors=True)
+
+
+def _remove_orphaned_folders() -> None:
+    """Takes away what runs that were killed left behind: folders named after a process that is no more."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_WORK_PREFIX}*"):
+        owner = folder.name.removeprefix(_WORK_PREFIX).partition("-")[0]
+        if owner.isdecimal() and not Path("/proc", owner).exists():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _start_on_a_free_port(install: Install, work: Path, port: int) -> tuple[subprocess.Popen[bytes], RealServer]:

@@ -1,0 +1,290 @@
+"""Lints a Modelfile: what Ollama refuses, and what it takes but not as it was meant.
+
+One check is one function from the subject to its findings; CHECKS lists them all. The codes are in rules.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ollama_kit.errors import ModelfileError, in_users_language
+from ollama_kit.modelfile.characters import kept, lost_characters
+from ollama_kit.modelfile.grammar import COMMANDS, RESERVED_NAMES, TEXT_COMMANDS, Command, Modelfile
+from ollama_kit.modelfile.parameters import check_parameter, typed_value
+from ollama_kit.modelfile.reader import decode
+from ollama_kit.modelfile.request import looks_like_path, name_rule, path_exists
+from ollama_kit.modelfile.rules import RULES, Severity
+from ollama_kit.modelfile.scan import Fault, scan
+from ollama_kit.modelfile.secrets import find_secrets
+from ollama_kit.modelfile.versions import ServerVersion
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_COMMENT_AFTER = re.compile(r"[ \t]+#.*", re.DOTALL)
+_SEMVER = re.compile(r"v?(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){0,2}(?:[-+][0-9A-Za-z.+-]+)?", re.ASCII)
+_SHOWN_CHARACTERS = 5
+_LAST_WINS = ("system", "template", "adapter", "renderer", "parser", "requires")
+_USUAL_TEMPERATURE = (0.0, 2.0)
+
+
+@dataclass(frozen=True)
+class LintFinding:
+    """One thing to say about a line (from 1; 0 for the file as a whole). `rule` is stable; `fix` is what to do, in the
+    user's language."""
+
+    line: int
+    rule: str
+    severity: Severity
+    message: str
+    fix: str = ""
+    path: str = ""
+
+
+@dataclass(frozen=True)
+class _Subject:
+    modelfile: Modelfile
+    faults: tuple[Fault, ...]
+    text: str | None
+    target: ServerVersion | None
+    folder: Path | None
+
+    def find(self, line: int, rule: str, message: str, severity: Severity | None = None) -> LintFinding:
+        fix = in_users_language(RULES[rule].fix)
+        return LintFinding(line, rule, severity or RULES[rule].severity, message, fix, self.modelfile.path)
+
+
+def lint_modelfile(
+    source: bytes | str | Modelfile,
+    path: str = "",
+    *,
+    target: ServerVersion | None = None,
+    folder: Path | None = None,
+) -> tuple[LintFinding, ...]:
+    """Everything worth saying about a Modelfile, sorted by line, for a server of that version (None: the newest).
+
+    Paths in FROM and ADAPTER are looked for from `folder`, by default the folder of `path`; without either they are not
+    looked for. A file that can not be read at all gives one finding, `unreadable`.
+
+    >>> [(f.line, f.rule) for f in lint_modelfile("FROM a\\nPARAMETER num_gqa 8\\nPARAMETER num_ctx 4096")]
+    [(2, 'removed-parameter')]
+    """
+    if folder is None and path:
+        folder = Path(path).parent
+    if isinstance(source, Modelfile):
+        subject = _Subject(source, (), None, target, folder)
+    else:
+        try:
+            text, encoding = decode(source, path)
+        except ModelfileError as error:
+            return (LintFinding(error.line, "unreadable", "error", error.problem, error.hint, path),)
+        found = scan(text)
+        modelfile = Modelfile(found.commands, found.after, path, encoding, "\r\n" in text)
+        subject = _Subject(modelfile, found.faults, text, target, folder)
+    findings = [finding for check in CHECKS for finding in check(subject)]
+    return tuple(sorted(findings, key=lambda finding: finding.line))
+
+
+def _faults(subject: _Subject) -> Iterator[LintFinding]:
+    return (subject.find(fault.line, fault.rule, fault.message) for fault in subject.faults)
+
+
+def _from_is_there(subject: _Subject) -> Iterator[LintFinding]:
+    if not any(subject.modelfile.named("from")):
+        yield subject.find(0, "no-from", "no FROM line")
+
+
+def _storage(subject: _Subject) -> Iterator[LintFinding]:
+    encoding = subject.modelfile.encoding
+    if encoding.startswith("utf-16"):
+        yield subject.find(1, "encoding-utf16", f"stored as {encoding.upper()}; Ollama reads it, many editors do not")
+    elif encoding == "utf-8-sig":
+        yield subject.find(1, "encoding-bom", "starts with a byte order mark (BOM)")
+    if subject.modelfile.has_crlf:
+        yield subject.find(1, "line-ends-crlf", "has Windows line ends (CRLF)")
+
+
+def _known_commands(subject: _Subject) -> Iterator[LintFinding]:
+    for command in subject.modelfile.commands:
+        since = COMMANDS[command.name]
+        if subject.target is not None and not subject.target.reaches(since):
+            message = f"{command.name.upper()} came with Ollama {since}; the target is {subject.target}"
+            yield subject.find(command.line, "newer-command", message)
+
+
+def _parameters(subject: _Subject) -> Iterator[LintFinding]:
+    for command in subject.modelfile.named("parameter"):
+        name = command.parameter or ""
+        if not name:
+            message = "two blanks after PARAMETER: Ollama reads an empty name"
+            yield subject.find(command.line, name_rule(name), message)
+        elif name in RESERVED_NAMES:
+            meant = "FROM" if name == "model" else name.upper()
+            yield subject.find(command.line, name_rule(name), f"PARAMETER {name} is read as {meant}")
+        else:
+            yield from _parameter(subject, command, name)
+
+
+def _parameter(subject: _Subject, command: Command, name: str) -> Iterator[LintFinding]:
+    value = kept(command.args)
+    without = _COMMENT_AFTER.sub("", value)
+    has_comment = command.quoting == "bare" and without not in (value, "")
+    problems = check_parameter(name, value, subject.target)
+    if has_comment and name == "stop":
+        yield subject.find(command.line, "inline-comment", f"the # belongs to the stop text: {value[:60]!r}", "warning")
+    for problem in problems:
+        if problem.rule == "parameter-type" and has_comment and not check_parameter(name, without, subject.target):
+            message = f"the comment is part of the value: {name} is {value[:60]!r}"
+            yield subject.find(command.line, "inline-comment", message)
+        else:
+            yield subject.find(command.line, problem.rule, problem.message)
+    if name == "temperature" and not problems:
+        degree, (low, high) = typed_value(name, value), _USUAL_TEMPERATURE
+        if isinstance(degree, float) and not low <= degree <= high:
+            message = f"temperature {degree} is outside the usual {low:g} to {high:g}"
+            yield subject.find(command.line, "temperature-range", message)
+
+
+def _inline_comments(subject: _Subject) -> Iterator[LintFinding]:
+    for command in subject.modelfile.commands:
+        is_word = command.name not in TEXT_COMMANDS | {"parameter", "template"}
+        if is_word and command.quoting == "bare" and _COMMENT_AFTER.search(command.args):
+            message = f"the comment is part of the value: {command.name.upper()} is {command.args[:60]!r}"
+            yield subject.find(command.line, "inline-comment", message)
+
+
+def _swallowed(subject: _Subject) -> Iterator[LintFinding]:
+    """Values that go on past what looks like their end, because something follows the closing quotes."""
+    for command in subject.modelfile.commands:
+        quotes = {"triple": '"""', "double": '"', "bare": ""}[command.quoting]
+        if not quotes:
+            continue
+        inside = command.args if quotes == '"""' else _LINE_END.split(command.args, maxsplit=1)[0]
+        spans = _line_count(command.args) > 1 or quotes == '"""'
+        at = inside.find(quotes)
+        if spans and at >= 0 and inside[at + len(quotes) :].strip():
+            line = command.line + _line_count(command.args[:at]) - 1
+            message = f"text after {quotes}: the value of {command.name.upper()} goes on from there"
+            yield subject.find(line, "text-after-quotes", message, "warning")
+
+
+def _paths(subject: _Subject) -> Iterator[LintFinding]:
+    if subject.folder is None:
+        return
+    for command in subject.modelfile.commands:
+        value = kept(command.args)
+        if command.name == "from":
+            missing = looks_like_path(value) and not path_exists(value, subject.folder)
+        else:
+            missing = command.name in ("adapter", "draft") and not path_exists(value, subject.folder)
+        if missing:
+            rule = "from-path-missing" if command.name == "from" else "adapter-path-missing"
+            yield subject.find(command.line, rule, f"{command.name.upper()} {value[:120]}: no such file")
+
+
+def _requires(subject: _Subject) -> Iterator[LintFinding]:
+    for command in subject.modelfile.named("requires"):
+        if not _SEMVER.fullmatch(kept(command.args)):
+            yield subject.find(command.line, "requires-version", f"REQUIRES {command.args[:60]!r} is not a version")
+
+
+def _single_quotes(subject: _Subject) -> Iterator[LintFinding]:
+    for command in subject.modelfile.commands:
+        args = command.args
+        if command.quoting == "bare" and args.startswith("'") and (args.endswith("'") or command.name in TEXT_COMMANDS):
+            message = f"single quotes do not quote: they are part of the value of {_title(command)}"
+            yield subject.find(command.line, "single-quotes", message)
+
+
+def _secrets(subject: _Subject) -> Iterator[LintFinding]:
+    for command in subject.modelfile.commands:
+        if command.name in TEXT_COMMANDS | {"template"}:
+            for offset, what in find_secrets(command.args):
+                line = command.line + _line_count(command.args[:offset]) - 1
+                yield subject.find(line, "secret", f"{command.name.upper()} holds what looks like {what}")
+
+
+def _dropped(subject: _Subject) -> Iterator[LintFinding]:
+    for line, names in _lost_by_line(subject).items():
+        shown = ", ".join(names[:_SHOWN_CHARACTERS])
+        more = f" and {len(names) - _SHOWN_CHARACTERS} more" if len(names) > _SHOWN_CHARACTERS else ""
+        yield subject.find(line, "dropped-characters", f"Ollama drops {shown}{more}")
+
+
+def _lost_by_line(subject: _Subject) -> dict[int, list[str]]:
+    """Names with columns of dropped characters by line; those in comments do not matter. Columns are those of the
+    file, or of the value where only a Modelfile's value is known."""
+    by_line: dict[int, list[str]] = {}
+    if subject.text is None:
+        for command in subject.modelfile.commands:
+            for lost in lost_characters(command.args):
+                by_line.setdefault(command.line + lost.line - 1, []).append(f"{lost.name} (column {lost.column})")
+        return by_line
+    values = {
+        line
+        for command in subject.modelfile.commands
+        for line in range(command.line, command.line + _line_count(command.args))
+    }
+    for lost in lost_characters(subject.text):
+        if lost.line in values:
+            by_line.setdefault(lost.line, []).append(f"{lost.name} (column {lost.column})")
+    return by_line
+
+
+def _duplicates(subject: _Subject) -> Iterator[LintFinding]:
+    last: dict[str, int] = {}
+    for command in reversed(subject.modelfile.commands):
+        is_scalar = command.name == "parameter" and command.parameter not in ("stop", "")
+        is_name = command.name == "from" and not looks_like_path(command.args)
+        if is_scalar or is_name or command.name in _LAST_WINS:
+            title = _title(command)
+            if title in last:
+                yield subject.find(command.line, "duplicate", f"{title} is set again on line {last[title]}")
+            last.setdefault(title, command.line)
+
+
+def _empty(subject: _Subject) -> Iterator[LintFinding]:
+    for command in subject.modelfile.commands:
+        if not kept(command.args) and not (command.name == "parameter" and command.parameter != "stop"):
+            severity: Severity = "error" if command.name == "from" else "warning"
+            yield subject.find(command.line, "empty-value", f"{_title(command)} is empty", severity)
+
+
+def _window(subject: _Subject) -> Iterator[LintFinding]:
+    if not any(command.parameter == "num_ctx" for command in subject.modelfile.named("parameter")):
+        yield subject.find(0, "num-ctx-missing", "num_ctx is not set")
+
+
+CHECKS = (
+    _faults,
+    _from_is_there,
+    _storage,
+    _known_commands,
+    _parameters,
+    _inline_comments,
+    _swallowed,
+    _paths,
+    _requires,
+    _single_quotes,
+    _secrets,
+    _dropped,
+    _duplicates,
+    _empty,
+    _window,
+)
+
+
+def worst(findings: Iterable[LintFinding]) -> Severity | None:
+    """The worst severity among them; None if there are none."""
+    present = {finding.severity for finding in findings}
+    order: tuple[Severity, ...] = ("error", "warning", "info")
+    return next((severity for severity in order if severity in present), None)
+
+
+def _title(command: Command) -> str:
+    return f"PARAMETER {command.parameter}" if command.name == "parameter" else command.name.upper()
+
+
+def _line_count(text: str) -> int:
+    return len(_LINE_END.findall(text)) + 1

@@ -1,0 +1,233 @@
+"""A spec as the text of a Modelfile, from a Jinja template that a project can replace."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ollama_kit import resources
+from ollama_kit.errors import ModelfileError, SpecError, SpecNotFound, nearest_names
+from ollama_kit.modelfile.grammar import COMMANDS
+from ollama_kit.modelfile.parameters import PARAMETERS, check_parameter, value_text
+from ollama_kit.modelfile.reader import read_modelfile
+from ollama_kit.modelfile.request import CreateRequest, create_request_from_spec
+from ollama_kit.modelfile.versions import ServerVersion
+from ollama_kit.modelfile.writer import plain, quoted
+from ollama_kit.specs.model import ModelSpec
+
+if TYPE_CHECKING:
+    from jinja2.sandbox import SandboxedEnvironment
+
+_TEMPLATE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_FOLDER = "modelfile"
+_SUFFIX = ".jinja"
+
+
+@dataclass(frozen=True)
+class StatedFacts:
+    """What the model itself says, for the comment lines: query heads per KV head, and `tokenizer.ggml.pre`."""
+
+    gqa: int | None = None
+    tokenizer: str | None = None
+
+
+def render_modelfile(spec: ModelSpec, target: ServerVersion | None = None, facts: StatedFacts | None = None) -> str:
+    """The Modelfile of a spec for a server of that version (None: the newest), readable by `read_modelfile`.
+
+    What came after the target (RENDERER, a parameter) is left out, and a comment says so; a parameter removed before it
+    is a SpecError. num_gqa is written only for targets older than 0.1.35. `facts` fill the comment lines; without them
+    these hold what the spec expects. ModelfileError for text that a Modelfile can not carry, SpecError with the
+    template's file and line for one that fails.
+    """
+    newer = _newer_parameters(spec, target)
+    request = create_request_from_spec(_without(spec, newer), target)
+    _check_texts(spec, request)
+    context = _context(spec, request, target, facts or StatedFacts())
+    context["left_out"] = [*newer.values(), *_left_out_commands(spec, request)]
+    path = _template_path(spec)
+    text = _render(path, context)
+    try:
+        read_modelfile(text)
+    except ModelfileError as error:
+        message = f"gives a Modelfile that can not be read: line {error.line} of the result: {error.problem}"
+        raise SpecError(message, path=path, hint="Write values with the filters plain, quoted and comment.") from error
+    return text
+
+
+def _context(
+    spec: ModelSpec, request: CreateRequest, target: ServerVersion | None, facts: StatedFacts
+) -> dict[str, Any]:
+    gqa = facts.gqa if facts.gqa is not None else spec.gqa
+    is_old = target is not None and not target.is_development and check_parameter("num_gqa", "1", target) == ()
+    scalars = [
+        (key, value_text(value))
+        for key, value in request.parameters.items()
+        if not isinstance(value, tuple) and not (is_old and key == "num_gqa")
+    ]
+    stop = request.parameters.get("stop", ())
+    return {
+        "name": spec.name,
+        "source": spec.path.name if spec.path else "",
+        "base": spec.base if spec.base_path is None else str(spec.base_path),
+        "is_file": spec.base_path is not None,
+        "adapter": request.adapters[0] if request.adapters else None,
+        "gqa": "auto" if gqa is None else gqa,
+        "tokenizer": facts.tokenizer or spec.tokenizer or "any",
+        "thinking": spec.thinking,
+        "target": None if target is None else str(target),
+        "num_gqa": request.parameters.get("num_gqa", gqa) if is_old else None,
+        "parameters": scalars,
+        "stop": list(stop) if isinstance(stop, tuple) else [],
+        "template": request.template,
+        "system": request.system,
+        "messages": list(request.messages),
+        "licenses": list(request.license),
+        "renderer": request.renderer,
+        "parser": request.parser,
+        "requires": request.requires,
+    }
+
+
+def _newer_parameters(spec: ModelSpec, target: ServerVersion | None) -> dict[str, str]:
+    """{name: why it is left out} of the parameters that came after the target."""
+    return {
+        name: f"{name} (Ollama {PARAMETERS[name].since})"
+        for name, value in spec.all_parameters.items()
+        if any(problem.rule == "newer-parameter" for problem in check_parameter(name, value, target))
+    }
+
+
+def _without(spec: ModelSpec, names: dict[str, str]) -> ModelSpec:
+    kept = {name: value for name, value in spec.parameters.items() if name not in names}
+    return replace(spec, parameters=kept)
+
+
+def _left_out_commands(spec: ModelSpec, request: CreateRequest) -> list[str]:
+    wanted = {"renderer": spec.renderer, "parser": spec.parser, "requires": spec.requires}
+    lines = [
+        f"{name} {value} (Ollama {COMMANDS[name]})"
+        for name, value in wanted.items()
+        if value is not None and getattr(request, name) is None
+    ]
+    if spec.quantize is not None:
+        lines.append(f"quantize {spec.quantize} (ollama create --quantize {spec.quantize})")
+    return lines
+
+
+def _check_texts(spec: ModelSpec, request: CreateRequest) -> None:
+    """ModelfileError, with the spec's line, for the first text that a Modelfile can not carry."""
+    stop = request.parameters.get("stop", ())
+    texts = [
+        ("system", request.system or ""),
+        ("template", request.template or ""),
+        *((f"messages.{at}.content", message.content) for at, message in enumerate(request.messages)),
+        *((f"license.{at}", text) for at, text in enumerate(request.license)),
+        *((f"parameters.stop.{at}", text) for at, text in enumerate(stop if isinstance(stop, tuple) else ())),
+    ]
+    for key, text in texts:
+        try:
+            quoted(text, key)
+        except ModelfileError as error:
+            path, line = _place(spec, key)
+            raise ModelfileError(error.problem, path=path, line=line, hint=error.hint) from error
+
+
+def _place(spec: ModelSpec, key: str) -> tuple[Path | str, int]:
+    """File and line of a dotted key of the spec, or of the nearest key around it that has one."""
+    while key:
+        if key in spec.lines:
+            return spec.lines[key]
+        key = key.rpartition(".")[0]
+    return spec.path or "", 0
+
+
+def _template_path(spec: ModelSpec) -> Path:
+    name = spec.modelfile_template
+    if _TEMPLATE_NAME.fullmatch(name):
+        found = resources.find("templates", f"{_FOLDER}/{name}{_SUFFIX}")
+        if found is not None:
+            return found
+    folders = (folder / _FOLDER for folder in resources.search_path("templates"))
+    known = sorted({path.stem for folder in folders if folder.is_dir() for path in folder.glob(f"*{_SUFFIX}")})
+    path, line = _place(spec, "modelfile")
+    raise SpecNotFound(
+        f"no Modelfile template called {name!r}",
+        nearest=nearest_names(name, known),
+        path=path,
+        line=line,
+        hint=f"There are: {', '.join(known)}" if known else "",
+    )
+
+
+def _render(path: Path, context: dict[str, Any]) -> str:
+    from jinja2 import TemplateError, TemplateNotFound, TemplateSyntaxError
+
+    try:
+        template = _environment().from_string(path.read_text(encoding="utf-8"))
+        template.filename = str(path)
+        return str(template.render(context))
+    except TemplateSyntaxError as problem:
+        where, line = problem.filename or path, problem.lineno
+        raise SpecError(f"is not Jinja: {problem.message}", path=where, line=line) from problem
+    except TemplateNotFound as problem:
+        raise SpecError(f"names a template that does not exist: {problem.name}", path=path) from problem
+    except ModelfileError:
+        raise
+    except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, OSError) as problem:
+        where, line = _failed_at(problem, path)
+        raise SpecError(f"can not be rendered: {problem}", path=where, line=line) from problem
+
+
+def _failed_at(problem: BaseException, path: Path) -> tuple[Path | str, int]:
+    """File and line of the template where it failed: Jinja rewrites tracebacks so that they point there."""
+    place: tuple[Path | str, int] = (path, 0)
+    trace = problem.__traceback__
+    while trace is not None:
+        name = trace.tb_frame.f_code.co_filename
+        if name.endswith(_SUFFIX) or name == "<template>":
+            place = (path if name == "<template>" else name, trace.tb_lineno)
+        trace = trace.tb_next
+    return place
+
+
+@lru_cache(maxsize=1)
+def _environment() -> SandboxedEnvironment:
+    from jinja2 import FunctionLoader, StrictUndefined
+    from jinja2.sandbox import SandboxedEnvironment
+
+    environment = SandboxedEnvironment(
+        undefined=StrictUndefined,
+        loader=FunctionLoader(_load),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+        cache_size=0,
+    )
+    environment.filters.update(quoted=_quoted, plain=_plain, comment=_comment)
+    return environment
+
+
+def _load(name: str) -> tuple[str, str, None] | None:
+    path = resources.find("templates", name) if name.startswith(f"{_FOLDER}/") and ".." not in name else None
+    return None if path is None else (path.read_text(encoding="utf-8"), str(path), None)
+
+
+def _quoted(value: object) -> str:
+    return quoted(_defined(value))
+
+
+def _plain(value: object) -> str:
+    return plain(_defined(value))
+
+
+def _comment(value: object) -> str:
+    """`# ` and the text on one line: every run of white space, line ends too, becomes one blank."""
+    return f"# {' '.join(_defined(value).split())}"
+
+
+def _defined(value: object) -> str:
+    return str(value)  # an undefined value raises here

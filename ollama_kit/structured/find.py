@@ -1,0 +1,204 @@
+"""JSON found inside a model's reply: whole, in a fence, or between sentences; never repaired, never half of it.
+
+The named rule. Documents are read from left to right; one that stands in a fence comes before one that does not, a
+longer one before a shorter one, a later one before an earlier one of the same length. What begins like JSON and is not
+(a Python literal, a sketch with dots) is passed over whole, so that no fragment of it is taken for an answer; where it
+has no end, nothing is found. Each character is read a bounded number of times.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from ollama_kit.structured.strictjson import Refused, decoder, refuse_half_characters
+
+_BLANK = " \t\r\n"
+_OPENING = re.compile(r"[{\[]")
+_STRUCTURE = re.compile(r'[{}\[\]"]')
+_STRING_REST = re.compile(r'(?:[^"\\]+|\\.)*"', re.DOTALL)
+_FENCE_WORDS = frozenset(("", "json", "jsonc", "json5", "javascript", "js"))
+_CUT_VALUE = re.compile(r"(?:-|t|tr|tru|f|fa|fal|fals|n|nu|nul)?")
+_CUT_NUMBER = re.compile(r"\.|[eE][+-]?")
+_MAX_CANDIDATES = 50
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One JSON document: `text[start:end]`; `how` is `whole`, `fenced` or `prose`."""
+
+    value: Any
+    start: int
+    end: int
+    how: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """At least one document: the best by the named rule, and `others`, the next best first."""
+
+    value: Any
+    start: int
+    end: int
+    how: str
+    others: tuple[Candidate, ...] = ()
+
+    @property
+    def candidates(self) -> tuple[Candidate, ...]:
+        """All of them, best first."""
+        return (Candidate(self.value, self.start, self.end, self.how), *self.others)
+
+
+@dataclass(frozen=True)
+class NotFound:
+    """No document. `cut_off` says that one had begun when the text ended; `offset` is where that was."""
+
+    reason: str
+    offset: int = 0
+    cut_off: bool = False
+
+
+def find_json(text: str) -> Found | NotFound:
+    """The JSON in a reply, or why there is none.
+
+    >>> find_json('Here you are:\\n```json\\n{"a": 1}\\n```').value
+    {'a': 1}
+    >>> find_json('{"a": [1, 2').reason
+    'the JSON is cut off at offset 11'
+    """
+    start = _after_blanks(text, 1 if text.startswith("\ufeff") else 0)
+    if start == len(text):
+        return NotFound("the reply is empty", start)
+    if text[start] not in "{[":
+        start = len(text) - len(strip_thinking(text)[1])
+        start = _after_blanks(text, start)
+    whole = _scalar(text, start)
+    if whole is not None:
+        return whole
+    return _search(text, start)
+
+
+def strip_thinking(text: str) -> tuple[str, str]:
+    """(the thinking, the rest of the reply). Reads `<think>…</think>` at the start, and an orphan `</think>`.
+
+    A reply that begins with JSON has no orphan: the tag then stands in a string.
+
+    >>> strip_thinking("<think>two?</think>\\n\\n[2]")
+    ('two?', '[2]')
+    """
+    rest = text.lstrip(_BLANK + "\ufeff")
+    thoughts: list[str] = []
+    while rest.startswith("<think>"):
+        thought, closed, after = rest[len("<think>") :].partition("</think>")
+        thoughts.append(thought.strip())
+        rest = after.lstrip(_BLANK) if closed else ""
+    if not thoughts and not rest.startswith(("{", "[")):
+        thought, closed, after = rest.partition("</think>")
+        if closed:
+            return thought.strip(), after.lstrip(_BLANK)
+    return ("\n\n".join(thoughts), rest) if thoughts else ("", text)
+
+
+def _search(text: str, start: int) -> Found | NotFound:
+    found: list[Candidate] = []
+    problem: NotFound | None = None
+    at = start
+    while len(found) < _MAX_CANDIDATES and (opening := _OPENING.search(text, at)):
+        outcome = _read(text, opening.start())
+        if isinstance(outcome, Candidate):
+            found.append(outcome)
+            at = outcome.end
+            continue
+        if text[opening.start()] == "[" and outcome.offset <= _after_blanks(text, opening.start() + 1):
+            # A bracket in a sentence: a footnote, a link. What follows it is read as usual.
+            if not outcome.cut_off or opening.start() == start:
+                problem = problem or outcome
+            at = opening.start() + 1
+            continue
+        end = None if outcome.cut_off else _end_of_region(text, opening.start())
+        if end is None:
+            return outcome
+        problem = problem or outcome
+        at = end
+    if not found:
+        return problem or NotFound("there is no JSON in the reply", start)
+    if len(found) == 1 and found[0].start == start and not text[found[0].end :].strip(_BLANK):
+        only = found[0]
+        return Found(only.value, only.start, only.end, "whole")
+    best, *others = sorted(found, key=lambda one: (one.how == "fenced", one.end - one.start, one.start), reverse=True)
+    return Found(best.value, best.start, best.end, best.how, tuple(others))
+
+
+def _read(text: str, start: int) -> Candidate | NotFound:
+    try:
+        value, end = decoder().raw_decode(text, start)
+        refuse_half_characters(value, text[start:end])
+    except json.JSONDecodeError as error:
+        if _is_cut(text, error):
+            return NotFound(f"the JSON is cut off at offset {len(text)}", len(text), cut_off=True)
+        return NotFound(f"broken JSON at offset {error.pos}: {error.msg}", error.pos)
+    except RecursionError:
+        return NotFound(f"JSON nested too deep at offset {start}", len(text))
+    except Refused as error:
+        return NotFound(f"JSON at offset {start} refused: {error}", len(text))
+    return Candidate(value, start, end, "fenced" if _is_fenced(text, start) else "prose")
+
+
+def _is_cut(text: str, error: json.JSONDecodeError) -> bool:
+    """Whether the reader stopped because the text did."""
+    rest = text[error.pos : error.pos + 12].rstrip(_BLANK)
+    if len(text) - error.pos > 12 and text[error.pos :].strip(_BLANK) != rest:
+        return error.msg.startswith("Unterminated string")
+    return (
+        not rest
+        or error.msg.startswith("Unterminated string")
+        or (error.msg.startswith("Invalid \\u") and '"' not in rest)
+        or (error.msg == "Expecting value" and _CUT_VALUE.fullmatch(rest) is not None)
+        or (error.msg.startswith("Expecting ','") and _CUT_NUMBER.fullmatch(rest) is not None)
+    )
+
+
+def _end_of_region(text: str, start: int) -> int | None:
+    """Where the bracket at `start` is closed, strings passed over; None where it is not."""
+    depth, at = 0, start
+    while mark := _STRUCTURE.search(text, at):
+        at = mark.end()
+        if mark[0] == '"':
+            string = _STRING_REST.match(text, at)
+            if string is None:
+                return None
+            at = string.end()
+        elif mark[0] in "{[":
+            depth += 1
+        else:
+            depth -= 1
+            if depth == 0:
+                return at
+    return None
+
+
+def _is_fenced(text: str, start: int) -> bool:
+    """Whether an opening fence, with at most a language's name, stands before `start`."""
+    before = text[max(0, start - 40) : start]
+    fence = before.rfind("```")
+    return fence >= 0 and before[fence + 3 :].strip(_BLANK).lower() in _FENCE_WORDS
+
+
+def _scalar(text: str, start: int) -> Found | None:
+    """A reply that is one string, number, true, false or null, and nothing else."""
+    if start < len(text) and text[start] in "{[":
+        return None
+    try:
+        value, end = decoder().raw_decode(text, start)
+        refuse_half_characters(value, text[start:end])
+    except ValueError:
+        return None
+    return None if text[end:].strip(_BLANK) else Found(value, start, end, "whole")
+
+
+def _after_blanks(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _BLANK:
+        at += 1
+    return at

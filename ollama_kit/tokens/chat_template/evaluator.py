@@ -27,7 +27,17 @@ from ollama_kit.tokens.chat_template.nodes import (
     Text,
     Variable,
 )
-from ollama_kit.tokens.chat_template.values import NIL, ArgumentMap, Listing, Record, Value, printed, settle, truth
+from ollama_kit.tokens.chat_template.values import (
+    NIL,
+    ArgumentMap,
+    Data,
+    Listing,
+    Record,
+    Value,
+    printed,
+    settle,
+    truth,
+)
 
 MAX_CALLS = 40
 """Templates calling templates; Go allows 100,000, and real ones need two or three."""
@@ -78,7 +88,7 @@ class _Continue(Exception):
 def execute(program: Program, data: Mapping[str, Value], budget: Budget) -> str:
     """The text that the program writes for `data`. TemplateError where the server would fail;
     TemplateBeyondSubset where it might not, or where the budget ends."""
-    state = _State(program, budget, dict(data), 0)
+    state = _State(program, budget, Data(data), 0)
     state.walk(program.root, state.variables[0][1])
     return "".join(state.output)
 
@@ -295,6 +305,8 @@ def _iteration(value: Value, pipe: Pipe) -> Iterator[tuple[Value, Value]]:
         if len(pipe.declares) > 1:
             raise TemplateError("can't use an integer to iterate over more than one variable")
         yield from ((None, number) for number in range(value))
+    elif isinstance(value, Data):
+        raise TemplateBeyondSubset("everything a template is given, in a range")
     elif isinstance(value, dict):
         for key in sorted(value):
             yield key, NIL if value[key] is None else value[key]

@@ -9,7 +9,17 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from ollama_kit.tokens.chat_template.errors import TemplateBeyondSubset, TemplateError
-from ollama_kit.tokens.chat_template.values import NIL, ArgumentMap, Record, Value, formatted, marshal, settle, truth
+from ollama_kit.tokens.chat_template.values import (
+    NIL,
+    ArgumentMap,
+    Data,
+    Record,
+    Value,
+    formatted,
+    marshal,
+    settle,
+    truth,
+)
 
 Call: TypeAlias = Callable[[Sequence[Value]], Value]
 
@@ -113,6 +123,8 @@ def _le(arguments: Sequence[Value]) -> bool:
 def _len(arguments: Sequence[Value]) -> int:
     _arity("len", arguments, 1, 1)
     value = arguments[0]
+    if isinstance(value, Data):
+        raise TemplateBeyondSubset("the number of values that a template is given")
     if isinstance(value, str):
         return len(value.encode("utf-8", "surrogatepass"))
     if isinstance(value, list | tuple | dict):
@@ -227,7 +239,7 @@ def _printf(arguments: Sequence[Value]) -> str:
 
 
 def _html(arguments: Sequence[Value]) -> str:
-    text = arguments[0] if len(arguments) == 1 and isinstance(arguments[0], str) else _print(arguments)
+    text = _print(["<no value>" if argument is None else argument for argument in arguments])
     entities: dict[str, str | int | None] = {
         "&": "&amp;",
         "<": "&lt;",

@@ -11,13 +11,15 @@ from ollama_kit.tokens.chat_template.values import ArgumentMap, Listing, Record,
 
 def message_record(turn: Turn) -> Record:
     """The turn as the struct that `.Messages` is a list of."""
-    calls = [_tool_call(call) for call in turn.tool_calls]
-    images = ("",) * turn.images
     fields = {
-        "Role": turn.role, "Content": turn.content, "Thinking": turn.thinking, "Images": images,
-        "ToolCalls": Listing(calls, None, [call.json for call in calls]),
-        "ToolName": turn.tool_name, "ToolCallID": "",
-    }  # fmt: skip
+        "Role": turn.role,
+        "Content": turn.content,
+        "Thinking": turn.thinking,
+        "Images": _slice([Record("ImageData", {})] * turn.images),
+        "ToolCalls": _slice([_tool_call(call) for call in turn.tool_calls]),
+        "ToolName": turn.tool_name,
+        "ToolCallID": "",
+    }
     return Record("Message", fields)
 
 
@@ -26,9 +28,9 @@ def _tool_call(call: ToolCall) -> Record:
     function = Record(
         "ToolCallFunction",
         {"Index": call.index, "Name": call.name, "Arguments": arguments},
-        Struct((*((("index", call.index),) if call.index else ()), ("name", call.name), ("arguments", arguments))),
+        _struct(index=call.index or None, name=call.name, arguments=arguments),
     )
-    return Record("ToolCall", {"ID": call.id, "Function": function}, Struct((("function", function),)))
+    return Record("ToolCall", {"ID": call.id, "Function": function}, _struct(function=function))
 
 
 def tool_list(tools: Sequence[Mapping[str, Any]]) -> Listing:
@@ -39,57 +41,78 @@ def tool_list(tools: Sequence[Mapping[str, Any]]) -> Listing:
 
 
 def _tool(tool: Mapping[str, Any]) -> Record:
-    function = _mapping(tool.get("function"))
-    made = _tool_function(function)
-    items = from_json(tool.get("items"))
-    fields = {"Type": _text(tool.get("type")), "Items": items, "Function": made}
-    members = [("type", fields["Type"]), *([("items", items)] if items is not None else []), ("function", made)]
-    return Record("Tool", fields, Struct(tuple(members)), "always")
+    kind, items = _text(tool.get("type")), from_json(tool.get("items"))
+    function = _tool_function(_mapping(tool.get("function")))
+    return Record(
+        "Tool",
+        {"Type": kind, "Items": items, "Function": function},
+        _struct(type=kind, items=items, function=function),
+        "always",
+    )
 
 
 def _tool_function(function: Mapping[str, Any]) -> Record:
-    parameters = _mapping(function.get("parameters"))
-    properties = {
-        str(name): _tool_property(_mapping(value)) for name, value in _mapping(parameters.get("properties")).items()
-    }
-    required = parameters.get("required")
-    names = [_text(name) for name in required] if isinstance(required, list | tuple) else None
-    optional = [(f"${key}" if key == "defs" else key, from_json(parameters.get(name)))
-                for key, name in (("defs", "$defs"), ("items", "items"))]  # fmt: skip
-    shape = Record(
-        "ToolFunctionParameters",
-        {"Type": _text(parameters.get("type")), "Defs": optional[0][1], "Items": optional[1][1],
-         "Required": names or [], "Properties": properties},
-        Struct((
-            ("type", _text(parameters.get("type"))), *((key, value) for key, value in optional if value is not None),
-            ("required", names), ("properties", properties if "properties" in parameters else None),
-        )),
-    )  # fmt: skip
     name, description = _text(function.get("name")), _text(function.get("description"))
+    parameters = _tool_parameters(_mapping(function.get("parameters")))
     return Record(
         "ToolFunction",
-        {"Name": name, "Description": description, "Parameters": shape},
-        Struct((("name", name), ("description", description), ("parameters", shape))),
+        {"Name": name, "Description": description, "Parameters": parameters},
+        _struct(name=name, description=description, parameters=parameters),
         "in place",
     )
 
 
+def _tool_parameters(parameters: Mapping[str, Any]) -> Record:
+    kind = _text(parameters.get("type"))
+    definitions, items = from_json(parameters.get("$defs")), from_json(parameters.get("items"))
+    required = _slice(_texts(parameters.get("required")))
+    named = _mapping(parameters.get("properties"))
+    properties = {str(name): _tool_property(_mapping(value)) for name, value in named.items()}
+    optional = (("$defs", definitions), ("items", items))
+    form = (
+        ("type", kind),
+        *((key, value) for key, value in optional if value is not None),
+        ("required", required),
+        ("properties", properties if "properties" in parameters else None),
+    )
+    fields = {"Type": kind, "Defs": definitions, "Items": items, "Required": required, "Properties": properties}
+    return Record("ToolFunctionParameters", fields, Struct(form))
+
+
 def _tool_property(value: Mapping[str, Any]) -> Record:
     kinds = value.get("type")
-    names = [_text(kind) for kind in kinds] if isinstance(kinds, list | tuple) else [_text(kinds)] if kinds else []
+    names = [kinds] if isinstance(kinds, str) else _texts(kinds)
     text = names[0] if len(names) == 1 else f"[{' '.join(names)}]" if names else ""
-    kind = Listing(names, text, names[0] if len(names) == 1 else names or None)
+    kind = Listing(names, text, (names[0] if len(names) == 1 else names) if names else None)
     items, description = from_json(value.get("items")), _text(value.get("description"))
-    options = from_json(value.get("enum"))
-    members = [("type", kind), *([("items", items)] if items is not None else []), ("description", description),
-               *([("enum", options)] if options else [])]  # fmt: skip
-    any_of = [_tool_property(_mapping(option)) for option in value.get("anyOf") or ()]
-    fields = {"Type": kind, "Items": items, "Description": description, "Enum": options or [], "AnyOf": any_of}
-    return Record("ToolProperty", fields, Struct(tuple(members)))
+    options = _slice(from_json(_sequence(value.get("enum"))))
+    any_of = _slice([_tool_property(_mapping(option)) for option in _sequence(value.get("anyOf"))])
+    optional = (("items", items), ("description", description), ("enum", options or None))
+    form = (("type", kind), *((key, item) for key, item in optional if item is not None))
+    fields = {"Type": kind, "Items": items, "Description": description, "Enum": options, "AnyOf": any_of}
+    return Record("ToolProperty", fields, Struct(form))
+
+
+def _struct(**members: Any) -> Struct:
+    """The JSON of a struct less the members that are None (Go's `omitempty`)."""
+    return Struct(tuple((key, value) for key, value in members.items() if value is not None))
+
+
+def _slice(items: Sequence[Any]) -> Listing:
+    """A slice that is nil where it is empty: JSON `null`."""
+    return Listing(items, None, list(items) or None)
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
     return value if isinstance(value, Mapping) else {}
+
+
+def _sequence(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list | tuple) else ()
+
+
+def _texts(value: Any) -> list[str]:
+    return [_text(item) for item in _sequence(value)]
 
 
 def _text(value: Any) -> str:

@@ -53,6 +53,10 @@ class Listing(tuple[Value, ...]):
         return made
 
 
+class Data(dict[str, Value]):
+    """What a template is executed on; which keys there are depends on the server's version."""
+
+
 class ArgumentMap(dict[str, Value]):
     """The arguments of a tool call: a map that prints as JSON."""
 
@@ -107,6 +111,8 @@ def formatted(value: Value) -> str:
         if value.prints_json == "always":
             return marshal(value)
         raise TemplateBeyondSubset(f"a {value.type_name} printed as a Go struct")
+    if isinstance(value, Data):
+        raise TemplateBeyondSubset("everything a template is given, printed")
     if isinstance(value, dict):
         return "map[" + " ".join(f"{key}:{_nested(value[key])}" for key in sorted(value)) + "]"
     return "[" + " ".join(_nested(item) for item in value) + "]"
@@ -138,6 +144,8 @@ def marshal(value: Value) -> str:
         return marshal_ordered(value.json)
     if isinstance(value, Listing):
         return marshal_ordered(value.json)
+    if isinstance(value, Data):
+        raise TemplateBeyondSubset("everything a template is given, as JSON")
     if isinstance(value, dict):
         return "{" + ",".join(f"{_quoted(key)}:{marshal(value[key])}" for key in sorted(value)) + "}"
     return "[" + ",".join(marshal(item) for item in value) + "]"

@@ -31,6 +31,8 @@ def object_node(node: dict[str, Any], path: str, work: Work, depth: int) -> Node
             properties[name] = safe
         elif name in required:
             return False
+        else:
+            work.lose(child(path, "properties", name), "", "a key that may not be there is left out, not forbidden")
     if any(name == "$ref" or len(name) > _MAX_NAME or not is_text(name) for name in properties):
         work.lose(path, "properties", "one of the names can not be written in a grammar")
         return {"type": "object"}
@@ -130,7 +132,7 @@ def _tuple(node: dict[str, Any], path: str, work: Work, depth: int) -> Node:
         return {"type": "array", "items": anything(), "maxItems": 0}
     if low < len(prefix) or not ended:
         work.add(path, "prefixItems", f"exactly {len(prefix)} items are written, one for each place")
-    return {"type": "array", "prefixItems": prefix}
+    return {"type": "array", "prefixItems": prefix, "minItems": len(prefix), "maxItems": len(prefix)}
 
 
 def _matches(regex: str, name: str) -> bool:

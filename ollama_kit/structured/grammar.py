@@ -17,6 +17,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ollama_kit.structured.derivation import (
+    ALL_TYPES,
     Derived,
     Limits,
     Loss,
@@ -236,6 +237,8 @@ def _typed(node: dict[str, Any], path: str, work: Work, depth: int) -> Node:
         if not types:
             return anything()
         work.add(path, "type", f"the schema names none; read as {' or '.join(types)}, as its keywords mean")
+    if not constraints(node).keys() - {"type"} and set(types) >= set(ALL_TYPES):
+        return anything()
     if "number" in types:
         types = [name for name in types if name != "integer"]
     nodes: list[Node] = []

@@ -60,7 +60,8 @@ def merge(left: Node, right: Node) -> tuple[Node, tuple[str, ...]]:
                 lost.append(key)
     if _OBJECT_SHAPE in shapes:
         # A closed object says nothing any more once the other's properties stand beside it.
-        out.pop("additionalProperties", None)
+        if out.pop("additionalProperties", True) is not True:
+            lost.append("additionalProperties")
     if out.get("type") == [] or out.get("enum") == []:
         return False, tuple(lost)
     return out, tuple(lost)

@@ -38,8 +38,8 @@ def bound_of(vocabulary: Vocabulary) -> Bound:
     if vocabulary.model == "gpt2":
         return Bound(per_byte=1, fixed=ends)
     if vocabulary.model == "llama":
-        blank = 1 if SPACE in vocabulary.tokens else len(SPACE.encode())
+        blank = 1 if SPACE in vocabulary.ids else len(SPACE.encode())
         prefix = blank if vocabulary.add_space_prefix else 0
-        shortest = min((len(text.encode()) for _, text in vocabulary.special()), default=2)
+        shortest = min((len(text.encode()) for _, text in vocabulary.special), default=2)
         return Bound(per_byte=blank * (2 if prefix and shortest < 2 else 1), fixed=ends + prefix)
     return Bound(per_byte=18, fixed=2)

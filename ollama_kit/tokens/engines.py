@@ -68,9 +68,10 @@ def byte_level_engine(vocabulary: Vocabulary, rule: SplitRule) -> Engine:
     """Byte-level BPE with its word rule."""
     from tokenizers import Tokenizer, models
 
-    ids = {text: i for i, text in enumerate(vocabulary.tokens)}
-    pairs = (_pair(merge) for merge in vocabulary.merges)
-    merges = [pair for pair in pairs if pair[0] in ids and pair[1] in ids and pair[0] + pair[1] in ids]
+    ids = vocabulary.ids
+    # The blank between the halves is never the first character (llama.cpp); halves seldom hold one.
+    halves = (merge.partition(" ") if merge[0] != " " else _cut_later(merge) for merge in vocabulary.merges if merge)
+    merges = [(a, b) for a, _, b in halves if a in ids and b in ids and a + b in ids]
     backend = Tokenizer(models.BPE(vocab=ids, merges=merges, ignore_merges=rule.whole_words))
     backend.pre_tokenizer = pre_tokenizer(rule)
     return _with_special_tokens(backend, vocabulary)
@@ -78,7 +79,7 @@ def byte_level_engine(vocabulary: Vocabulary, rule: SplitRule) -> Engine:
 
 def sentencepiece_engine(vocabulary: Vocabulary) -> Engine:
     """SentencePiece: by the library where ranks can say what the scores say, else merged here."""
-    ids = {text: i for i, text in enumerate(vocabulary.tokens)}
+    ids = vocabulary.ids
     merges = sentencepiece.ranked_merges(vocabulary)
     prefix = SPACE if vocabulary.add_space_prefix else ""
     if merges is None:
@@ -87,7 +88,7 @@ def sentencepiece_engine(vocabulary: Vocabulary) -> Engine:
         def encode_text(text: str) -> list[int]:
             return sentencepiece.merge(prefix + text.replace(" ", SPACE), ids, scores)
 
-        return PartitionedEngine(vocabulary.special(), encode_text)
+        return PartitionedEngine(vocabulary.special, encode_text)
     from tokenizers import Tokenizer, models, normalizers
 
     backend = Tokenizer(models.BPE(vocab=ids, merges=merges, byte_fallback=True))
@@ -100,7 +101,7 @@ def sentencepiece_engine(vocabulary: Vocabulary) -> Engine:
 def _with_special_tokens(backend: Any, vocabulary: Vocabulary) -> Engine:
     """The library finds special tokens itself, leftmost first; the server the longest first. They differ only where
     two such tokens can overlap."""
-    special = vocabulary.special()
+    special = vocabulary.special
     if _can_overlap([text for _, text in special]):
         return PartitionedEngine(special, LibraryEngine(backend).encode)
     from tokenizers import AddedToken
@@ -126,7 +127,6 @@ def _can_overlap(texts: Sequence[str]) -> bool:
     )
 
 
-def _pair(merge: str) -> tuple[str, str]:
-    """The two halves of a merge; the blank between them is never its first character (llama.cpp)."""
-    at = merge.find(" ", 1)
-    return (merge[:at], merge[at + 1 :]) if at > 0 else (merge, "")
+def _cut_later(merge: str) -> tuple[str, str, str]:
+    left, blank, right = merge[1:].partition(" ")
+    return merge[0] + left, blank, right

@@ -36,11 +36,25 @@ def load_tokenizer(digest: str, fetch: Callable[[], Mapping[str, Any]]) -> Token
     A cache that can not be read or written costs time, never an answer. What `fetch` raises goes through;
     ProtocolError where what it returns holds no vocabulary.
     """
+    return kept_tokenizer(digest) or keep_tokenizer(digest, fetch())
+
+
+def kept_tokenizer(digest: str) -> Tokenizer | None:
+    """The tokenizer that is kept for that digest, in memory or on disk; None if there is none."""
     with _lock:
         if digest in _loaded:
             _loaded.move_to_end(digest)
             return _loaded[digest]
-    tokenizer = _from_disk(digest) or _fetched(digest, fetch)
+    tokenizer = _from_disk(digest)
+    return None if tokenizer is None else _remember(digest, tokenizer)
+
+
+def keep_tokenizer(digest: str, info: Mapping[str, Any]) -> Tokenizer:
+    """The tokenizer of `info`, kept for that digest from now on; ProtocolError where `info` has no vocabulary."""
+    return _remember(digest, _kept_on_disk(digest, info))
+
+
+def _remember(digest: str, tokenizer: Tokenizer) -> Tokenizer:
     with _lock:
         _loaded[digest] = tokenizer
         while len(_loaded) > KEPT_IN_MEMORY:
@@ -69,8 +83,7 @@ def _from_disk(digest: str) -> Tokenizer | None:
         return None
 
 
-def _fetched(digest: str, fetch: Callable[[], Mapping[str, Any]]) -> Tokenizer:
-    info = fetch()
+def _kept_on_disk(digest: str, info: Mapping[str, Any]) -> Tokenizer:
     tokenizer = Tokenizer.from_metadata(info)
     kept = {key: info[key] for key in KEYS if info.get(key) is not None}
     body = json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 from typing import Any
 
 from ollama_kit.errors import ProtocolError
@@ -73,11 +74,19 @@ class Vocabulary:
             return TokenType.CONTROL
         return self.types[token] if self.types else TokenType.NORMAL
 
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """The id of each token's text."""
+        return {text: i for i, text in enumerate(self.tokens)}
+
+    @cached_property
     def special(self) -> list[tuple[int, str]]:
         """The (id, text) that the server looks for in a prompt before anything else, longest (in bytes) first."""
-        wanted = {TokenType.UNKNOWN, TokenType.CONTROL, TokenType.USER_DEFINED}
-        found = [(i, text) for i, text in enumerate(self.tokens) if text and self.type_of(i) in wanted]
-        return sorted(found, key=lambda pair: -len(pair[1].encode("utf-8", "surrogatepass")))
+        wanted = frozenset(map(int, (TokenType.UNKNOWN, TokenType.CONTROL, TokenType.USER_DEFINED)))
+        found = {i for i, kind in enumerate(self.types) if kind in wanted}
+        found |= {i for text in _ALWAYS_CONTROL if (i := self.ids.get(text)) is not None}
+        by_size = sorted(found, key=lambda i: (-len(self.tokens[i].encode("utf-8", "surrogatepass")), i))
+        return [(i, self.tokens[i]) for i in by_size]
 
     def control(self) -> tuple[str, ...]:
         """The texts that outsiders may not write: unknown and control tokens, BOS and EOS, and user-defined ones
@@ -85,7 +94,7 @@ class Vocabulary:
         ends = {self.bos, self.eos}
         return tuple(
             text
-            for i, text in self.special()
+            for i, text in self.special
             if not _is_blank(text)
             and (i in ends or self.type_of(i) != TokenType.USER_DEFINED or not _is_html_tag(text))
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ from types import MappingProxyType
 from ollama_kit.errors import UsageError
 from ollama_kit.server.host import Host, resolve_host, shown
 from ollama_kit.server.wire import Pace
+from ollama_kit.settings import Settings
 
 SECRET_WORDS = ("authorization", "cookie", "key", "token", "secret", "password")
 
@@ -112,6 +114,21 @@ def connect(
         ca_file=ca_file,
         headers=MappingProxyType(headers),
         timeouts=timeouts or Timeouts(),
+    )
+
+
+def connect_with(settings: Settings) -> Connection:
+    """The connection that the settings describe; keys and extra headers come from the environment."""
+    return connect(
+        settings.host,
+        os.environ,
+        proxy=settings.proxy,
+        ca_file=Path(settings.ca_file) if settings.ca_file else None,
+        timeouts=Timeouts(
+            connect_s=settings.connect_timeout_s,
+            first_s=settings.first_token_timeout_s,
+            between_s=settings.between_tokens_timeout_s,
+        ),
     )
 
 

@@ -67,7 +67,7 @@ def _error(fault: httpx.HTTPError, url: str, answering: bool, proxy: str) -> Ser
     if answering:
         return ProtocolError(f"the connection to {url} broke in the middle of its answer", url=url, hint=CUT_HINT)
     if _is_lost(fault):
-        return ServerUnreachable(f"{url} closed the connection without an answer", url=url, hint=CUT_HINT)
+        return ServerUnreachable(f"{url} closed the connection without an HTTP answer", url=url, hint=CUT_HINT)
     return ProtocolError(f"{url} does not speak HTTP as it should: {fault}", url=url)
 
 

@@ -186,10 +186,10 @@ class Server:
 
     def close(self) -> None:
         """Closes the connections; the next call opens new ones."""
-        client = self.__dict__.pop("_http", None)
-        if client is not None:
-            client.close()
-        self.__dict__.pop("_own_transport", None)
+        self.__dict__.pop("_http", None)
+        transport = self.__dict__.pop("_own_transport", None)
+        if transport is not None:
+            transport.close()
 
     def __enter__(self) -> Server:
         return self

@@ -234,9 +234,11 @@ class Lines:
     def feed(self, data: bytes) -> Iterator[JSON]:
         """The objects that `data` completes; an error line is yielded as it came (see `refusals.check_line`)."""
         *whole, rest = data.split(b"\n")
-        for piece in whole:
+        for index, piece in enumerate(whole):
             line = b"".join((*self._pending, piece))
             self._pending, self._pending_bytes = [], 0
+            if is_html(line):  # an error either way: told with the page's title, which stands in a later line
+                line = b"\n".join((line, *whole[index + 1 :], rest))
             if line.strip():
                 yield self._parse(line)
         if rest:

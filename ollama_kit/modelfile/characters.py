@@ -71,8 +71,8 @@ def is_kept(character: str) -> bool:
     if character in _KEPT_IN_VALUES:
         return True
     if character.isprintable():
-        return not _within(ord(character), _ranges(_ADDED_BY_15_1))
-    return _within(ord(character), _ranges(_ADDED_BY_15))
+        return ord(character) not in _points(_ADDED_BY_15_1)
+    return ord(character) in _points(_ADDED_BY_15)
 
 
 def dropped_set(text: str) -> frozenset[str]:
@@ -120,11 +120,7 @@ def _is_certain(character: str) -> bool:
     return noncharacter or (unicodedata.category(character) != "Cn" and not character.isprintable())
 
 
-def _within(code: int, ranges: tuple[range, ...]) -> bool:
-    return any(code in span for span in ranges)
-
-
 @cache
-def _ranges(table: str) -> tuple[range, ...]:
+def _points(table: str) -> frozenset[int]:
     bounds = (entry.partition("-") for entry in table.split())
-    return tuple(range(int(first, 16), int(last or first, 16) + 1) for first, _, last in bounds)
+    return frozenset(point for first, _, last in bounds for point in range(int(first, 16), int(last or first, 16) + 1))

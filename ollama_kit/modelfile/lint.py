@@ -87,7 +87,18 @@ def lint_modelfile(
 
 
 def _faults(subject: _Subject) -> Iterator[LintFinding]:
-    return (subject.find(fault.line, fault.rule, fault.message) for fault in subject.faults)
+    """Each fault, but of a run of lines that are no commands (a text without its quotes) only the first."""
+    starts = [command.line for command in subject.modelfile.commands]
+    previous: Fault | None = None
+    for fault in subject.faults:
+        runs_on = (
+            previous is not None
+            and fault.rule == previous.rule == "unknown-command"
+            and not any(previous.line < start < fault.line for start in starts)
+        )
+        if not runs_on:
+            yield subject.find(fault.line, fault.rule, fault.message)
+        previous = fault
 
 
 def _from_is_there(subject: _Subject) -> Iterator[LintFinding]:

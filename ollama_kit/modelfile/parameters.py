@@ -202,15 +202,20 @@ def _float(text: str) -> float | None:
 
 def _in_32_bits(value: float) -> float | None:
     """The shortest decimal with the same 32 bits, which is what Go writes; None if it does not fit or is not finite."""
+    packed = _packed(value)
+    if packed is None:
+        return None
+    single = struct.unpack("<f", packed)[0]
+    shorter = (float(f"{single:.{digits}g}") for digits in range(1, 10))
+    return next(short for short in shorter if _packed(short) == packed)
+
+
+def _packed(value: float) -> bytes | None:
     try:
-        packed = struct.pack("<f", value)
+        packed = struct.pack("<f", float(value))
     except OverflowError:
         return None
-    single = float(struct.unpack("<f", packed)[0])
-    if not math.isfinite(single):
-        return None
-    shorter = (float(f"{single:.{digits}g}") for digits in range(1, 10))
-    return next(short for short in shorter if struct.pack("<f", short) == packed)
+    return packed if math.isfinite(value) else None
 
 
 def _bool(text: str) -> bool | None:

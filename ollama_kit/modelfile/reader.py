@@ -62,11 +62,7 @@ def decode(data: bytes | str, path: str = "") -> tuple[str, str]:
         text, encoding = data.removeprefix("\ufeff"), "utf-8-sig" if data.startswith("\ufeff") else "utf-8"
     else:
         text, encoding = _decode_bytes(data, path)
-    nul = text.find("\0")
-    if nul >= 0:
-        raise ModelfileError(
-            "holds a NUL byte: this is not a text file", path=path, line=_line_at(text[:nul]), hint=_NUL_HINT
-        )
+    _check_nul(text, path)
     return text, encoding
 
 
@@ -93,10 +89,17 @@ def _decode_bytes(data: bytes, path: str) -> tuple[str, str]:
     try:
         return body.decode(codec), encoding
     except UnicodeDecodeError as error:
+        _check_nul(body.decode(codec, "replace"), path)
         line = _line_at(body[: error.start].decode(codec, "replace"))
         problem = f"is not {codec.upper()} text (byte {error.start + len(bom)})"
-        hint = _NUL_HINT if b"\0" in body and codec == "utf-8" else _ENCODING_HINT
-        raise ModelfileError(problem, path=path, line=line, hint=hint) from error
+        raise ModelfileError(problem, path=path, line=line, hint=_ENCODING_HINT) from error
+
+
+def _check_nul(text: str, path: str) -> None:
+    before, nul, _ = text.partition("\0")
+    if nul:
+        problem = "holds a NUL byte: this is not a text file"
+        raise ModelfileError(problem, path=path, line=_line_at(before), hint=_NUL_HINT)
 
 
 def _check_size(data: bytes | str, path: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -47,8 +48,8 @@ def render_modelfile(spec: ModelSpec, target: ServerVersion | None = None, facts
     _check_texts(spec, request)
     context = _context(spec, request, target, facts or StatedFacts())
     context["left_out"] = [*newer.values(), *_left_out_commands(spec, request)]
-    path = _template_path(spec)
-    text = _render(path, context)
+    name, path = _template(spec)
+    text = _render(name, path, context)
     try:
         read_modelfile(text)
     except ModelfileError as error:
@@ -120,6 +121,10 @@ def _left_out_commands(spec: ModelSpec, request: CreateRequest) -> list[str]:
 def _check_texts(spec: ModelSpec, request: CreateRequest) -> None:
     """ModelfileError, with the spec's line, for the first text that a Modelfile can not carry."""
     stop = request.parameters.get("stop", ())
+    if "stop" in request.parameters and not stop:
+        path, line = _place(spec, "parameters.stop")
+        hint = "`ollama-kit build` sends the empty list through the API; in a Modelfile leave stop out."
+        raise ModelfileError("a Modelfile has no form for an empty list of stop texts", path=path, line=line, hint=hint)
     texts = [
         ("system", request.system or ""),
         ("template", request.template or ""),
@@ -144,12 +149,14 @@ def _place(spec: ModelSpec, key: str) -> tuple[Path | str, int]:
     return spec.path or "", 0
 
 
-def _template_path(spec: ModelSpec) -> Path:
+def _template(spec: ModelSpec) -> tuple[str, Path]:
+    """(name for Jinja, file) of the spec's template. SpecNotFound, with the spec's line, if there is none."""
     name = spec.modelfile_template
     if _TEMPLATE_NAME.fullmatch(name):
-        found = resources.find("templates", f"{_FOLDER}/{name}{_SUFFIX}")
+        full = f"{_FOLDER}/{name}{_SUFFIX}"
+        found = resources.find("templates", full)
         if found is not None:
-            return found
+            return full, found
     folders = (folder / _FOLDER for folder in resources.search_path("templates"))
     known = sorted({path.stem for folder in folders if folder.is_dir() for path in folder.glob(f"*{_SUFFIX}")})
     path, line = _place(spec, "modelfile")
@@ -162,15 +169,13 @@ def _template_path(spec: ModelSpec) -> Path:
     )
 
 
-def _render(path: Path, context: dict[str, Any]) -> str:
+def _render(name: str, path: Path, context: dict[str, Any]) -> str:
     from jinja2 import TemplateError, TemplateNotFound, TemplateSyntaxError
 
     try:
-        template = _environment().from_string(path.read_text(encoding="utf-8"))
-        template.filename = str(path)
-        return str(template.render(context))
+        return str(_environment().get_template(name).render(context))
     except TemplateSyntaxError as problem:
-        where, line = problem.filename or path, problem.lineno
+        where, line = Path(problem.filename or path), problem.lineno
         raise SpecError(f"is not Jinja: {problem.message}", path=where, line=line) from problem
     except TemplateNotFound as problem:
         raise SpecError(f"names a template that does not exist: {problem.name}", path=path) from problem
@@ -181,14 +186,14 @@ def _render(path: Path, context: dict[str, Any]) -> str:
         raise SpecError(f"can not be rendered: {problem}", path=where, line=line) from problem
 
 
-def _failed_at(problem: BaseException, path: Path) -> tuple[Path | str, int]:
+def _failed_at(problem: BaseException, path: Path) -> tuple[Path, int]:
     """File and line of the template where it failed: Jinja rewrites tracebacks so that they point there."""
-    place: tuple[Path | str, int] = (path, 0)
+    place = (path, 0)
     trace = problem.__traceback__
     while trace is not None:
         name = trace.tb_frame.f_code.co_filename
-        if name.endswith(_SUFFIX) or name == "<template>":
-            place = (path if name == "<template>" else name, trace.tb_lineno)
+        if name.endswith(_SUFFIX):
+            place = (Path(name), trace.tb_lineno)
         trace = trace.tb_next
     return place
 
@@ -205,15 +210,22 @@ def _environment() -> SandboxedEnvironment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         autoescape=False,
-        cache_size=0,
     )
     environment.filters.update(quoted=_quoted, plain=_plain, comment=_comment)
     return environment
 
 
-def _load(name: str) -> tuple[str, str, None] | None:
+def _load(name: str) -> tuple[str, str, Callable[[], bool]] | None:
+    """Text, file, and whether both are still the same: the compiled template is kept as long as they are."""
     path = resources.find("templates", name) if name.startswith(f"{_FOLDER}/") and ".." not in name else None
-    return None if path is None else (path.read_text(encoding="utf-8"), str(path), None)
+    if path is None:
+        return None
+    changed = path.stat().st_mtime_ns
+
+    def is_current() -> bool:
+        return resources.find("templates", name) == path and path.stat().st_mtime_ns == changed
+
+    return path.read_text(encoding="utf-8"), str(path), is_current
 
 
 def _quoted(value: object) -> str:

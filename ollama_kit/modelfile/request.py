@@ -102,9 +102,9 @@ def create_request(
 ) -> CreateRequest:
     """What a Modelfile asks for, as `ollama create` reads it, but with every character of its prose.
 
-    A FROM is a path if it exists from `folder` or looks like one. ModelfileError, with the line, for one that looks like
-    a path and is not there (only looked for where `folder` is given), and for what a server of that version does not
-    take. Parameters that the `ollama` command only warns about are left out, as it does.
+    A FROM is a path if it exists from `folder` or looks like one. ModelfileError, with the line, for one that looks
+    like a path and is not there (only looked for where `folder` is given), and for what a server of that version does
+    not take. Parameters that the `ollama` command only warns about are left out, as it does.
     """
     models = [command for command in modelfile.named("from") if not _is_path(command, folder, modelfile.path)]
     paths = [command for command in modelfile.named("from") if command not in models]

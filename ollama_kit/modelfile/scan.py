@@ -83,11 +83,12 @@ class _Scanner:
 
     def _command(self) -> Command | Fault:
         line = self._line_of(self.position)
-        name = kept(self._take(_WORD)).lower()
+        word = kept(self._take(_WORD))
+        name = word.lower()
         if name not in COMMANDS or not self._at_blank_or_line_end():
-            rest = self._skip_line()
-            rule = "docker-command" if name in DOCKER_COMMANDS else "unknown-command"
-            return Fault(line, rule, f"{_shown(name + rest)} is not a Modelfile command")
+            is_docker = name in DOCKER_COMMANDS and word.isupper() and self._at_blank_or_line_end()
+            rule = "docker-command" if is_docker else "unknown-command"
+            return Fault(line, rule, f"{_shown(word + self._skip_line())} is not a Modelfile command")
         if not self._take_blank():
             self._skip_line()
             return Fault(line, "no-value", f"{name.upper()} has no value on its line")

@@ -173,14 +173,15 @@ class Server:
     def client(self) -> ollama.Client:
         """The ollama package's own client on this connection, for what is not here: same proxies, keys and retries,
         and our errors instead of its. Importing it takes 0.2 s."""
-        import ollama
+        from ollama_kit.server.package import ollama_package
 
-        return ollama.Client(
+        client: ollama.Client = ollama_package().Client(
             host=self.url,
             trust_env=False,
             transport=self._own_transport,
             timeout=self.connection.timeouts.first("model"),
         )
+        return client
 
     # -- closing
 

@@ -275,12 +275,14 @@ def test_a_create_that_does_not_succeed(last: dict[str, Any], scripted: Scripted
 
 def test_wrong_types_in_lists(scripted: ScriptedServer) -> None:
     """Lists that hold something else are a protocol error, not a crash."""
-    for value in ({"models": "none"}, {"models": [1]}, {"models": {}}):
+    broken: tuple[Any, ...] = ("none", [1], {})
+    for value in ({"models": one} for one in broken):
         scripted.on("GET", "/api/tags", say.as_json(value))
         with Server.at(scripted.url, {}) as server, pytest.raises(ProtocolError, match="models"):
             server.models()
-    for field, value in (("parameters", 1), ("model_info", []), ("messages", [1]), ("capabilities", "x")):
-        scripted.on("POST", "/api/show", say.show(**{field: value}))
+    fields: dict[str, Any] = {"parameters": 1, "model_info": [], "messages": [1], "capabilities": "x"}
+    for field in fields:
+        scripted.on("POST", "/api/show", say.show(**{field: fields[field]}))
         with Server.at(scripted.url, {}) as server, pytest.raises(ProtocolError, match=field):
             server.show("m")
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
+from contextlib import aclosing, asynccontextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -59,8 +59,8 @@ class AsyncServer:
     async def stream(self, call: Call) -> AsyncIterator[AsyncIterator[JSON]]:
         """The lines of a streamed answer, as they come. Leaving the block closes the connection, which makes the
         server stop its work; reading to the end checks that the answer is whole."""
-        async with self._opened(call) as response:
-            yield self._lines(call, response)
+        async with self._opened(call) as response, aclosing(self._lines(call, response)) as lines:
+            yield lines
 
     async def run(self, flow: Flow[T]) -> T:
         """What a flow returns, with each of its calls sent; a call that fails is raised inside it."""
@@ -93,9 +93,10 @@ class AsyncServer:
         """What is loaded."""
         return await self.run(flows.running(self.url))
 
-    async def show(self, name: str, *, verbose: bool = False) -> ModelFacts:
-        """The facts of a model; with `verbose` also its vocabulary and per-layer counts (megabytes)."""
-        return await self.run(flows.show(name, self.url, verbose=verbose))
+    async def show(self, name: str, *, verbose: bool = False, installed: Iterable[InstalledModel] = ()) -> ModelFacts:
+        """The facts of a model; with `verbose` also its vocabulary and per-layer counts (megabytes). `installed`
+        spares asking for the digest where `models()` was just called."""
+        return await self.run(flows.show(name, self.url, verbose=verbose, installed=installed))
 
     async def embed(
         self, model: str, texts: list[str], *, options: Mapping[str, Any] | None = None
@@ -153,7 +154,7 @@ class AsyncServer:
         finally:
             await response.aclose()
 
-    async def _lines(self, call: Call, response: httpx.Response) -> AsyncIterator[JSON]:
+    async def _lines(self, call: Call, response: httpx.Response) -> AsyncGenerator[JSON, None]:
         url = exchange.url_of(call, self.connection)
         lines = Lines(call, url=url)
         async for data in response.aiter_bytes():

@@ -18,6 +18,7 @@ MAX_TENSORS = 1_000_000
 MAX_KEY_VALUES = 1_000_000
 MAX_TEXT_BYTES = 64 * 2**20
 DEFAULT_ALIGNMENT = 32
+WINDOW_BYTES = 2**20
 
 # Key-value types and their sizes in bytes; 8 is a string, 9 an array.
 SCALAR_BYTES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
@@ -63,11 +64,16 @@ def check_gguf(path: Path) -> Header:
 
 
 class _Walk:
-    """Reads a header front to back; every length is checked against the file before it is believed."""
+    """Reads a header front to back; every length is checked against the file before it is believed.
+
+    `_window` holds the piece of the file round the place `_at`, so that 300,000 short texts (a vocabulary and its
+    merges) cost no call of the system each, and memory stays bounded.
+    """
 
     def __init__(self, file: BinaryIO, path: Path, size_bytes: int) -> None:
         self._file, self._path, self._size_bytes = file, path, size_bytes
         self._alignment = DEFAULT_ALIGNMENT
+        self._window, self._at, self._start = b"", 0, 0
 
     def header(self) -> Header:
         version = self._version()
@@ -77,12 +83,12 @@ class _Walk:
         for _ in range(pairs):
             self._key_value()
         ends = [self._tensor() for _ in range(tensors)]
-        start = -(-self._file.tell() // self._alignment) * self._alignment
+        start = -(-self._position // self._alignment) * self._alignment
         end = start + max(ends, default=0)
-        return Header(version, tensors, pairs, start, end if tensors else self._file.tell())
+        return Header(version, tensors, pairs, start, end if tensors else self._position)
 
     def _version(self) -> int:
-        magic = self._file.read(4)
+        magic = self._start_of_file()
         if magic != MAGIC:
             raise GGUFError(f"is not a GGUF: it begins with {magic!r}", path=self._path, hint=_HINT)
         version = self._number("<I")
@@ -95,6 +101,11 @@ class _Walk:
         if version not in (2, 3):
             raise GGUFError(f"is a GGUF of version {version}; 2 and 3 are known", path=self._path, hint=_HINT)
         return version
+
+    def _start_of_file(self) -> bytes:
+        self._refill(4)
+        self._at = 4
+        return self._window[:4]
 
     def _key_value(self) -> None:
         key = self._text()
@@ -119,6 +130,9 @@ class _Walk:
             # A string or an array takes at least 8 bytes: a count past that is a lie, not a long wait.
             if count * 8 > self._size_bytes:
                 raise self._broken(f"has an array of {count} values")
+            if inner == TEXT:
+                self._skip_texts(count)
+                return
             for _ in range(count):
                 self._skip_value(inner, depth + 1)
         else:
@@ -146,16 +160,45 @@ class _Walk:
     def _number(self, form: str) -> int:
         return int(struct.unpack(form, self._read(struct.calcsize(form)))[0])
 
+    def _skip_texts(self, count: int) -> None:
+        """Passes `count` texts; the plain case is written out because it runs once a token and once a merge."""
+        while count:
+            window, at = self._window, self._at
+            last = len(window) - 8
+            while count and at <= last:
+                end = at + 8 + int.from_bytes(window[at : at + 8], "little")
+                if end > len(window):
+                    break
+                at = end
+                count -= 1
+            self._at = at
+            if count:
+                self._skip(self._number("<Q"))
+                count -= 1
+
+    @property
+    def _position(self) -> int:
+        """The place in the file."""
+        return self._start + self._at
+
     def _read(self, length: int) -> bytes:
-        data = self._file.read(length)
+        if self._at + length > len(self._window):
+            self._refill(length)
+        data = self._window[self._at : self._at + length]
+        self._at += length
         if len(data) < length:
             raise self._cut()
         return data
 
+    def _refill(self, length: int) -> None:
+        place = self._position
+        self._file.seek(place)
+        self._window, self._at, self._start = self._file.read(max(length, WINDOW_BYTES)), 0, place
+
     def _skip(self, length: int) -> None:
-        if self._file.tell() + length > self._size_bytes:
+        if self._position + length > self._size_bytes:
             raise self._cut()
-        self._file.seek(length, 1)
+        self._at += length
 
     def _cut(self) -> GGUFError:
         return GGUFError(

@@ -159,8 +159,10 @@ def model_missing(model: str, installed: Sequence[str], *, url: str) -> ModelMis
     """The error for a name that the server does not have, with what it has."""
     nearest = nearest_models(model, installed)
     if nearest:
-        hint: Hint = (f"Did you mean {nearest[0]}? Installed: {_some(installed)}.",) * 2
-        hint = (hint[0], f"是否想用 {nearest[0]}?已安装:{_some(installed)}。")
+        hint: Hint = (
+            f"Did you mean {nearest[0]}? Installed: {_some(installed)}.",
+            f"是否想用 {nearest[0]}?已安装:{_some(installed)}。",
+        )
     elif installed:
         hint = (
             f"Installed: {_some(installed)}. Fetch it with `ollama pull {model}`.",

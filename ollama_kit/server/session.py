@@ -4,10 +4,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from functools import cached_property
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from ollama_kit.errors import OllamaKitError, ServerError, ServerRefused
@@ -35,6 +35,8 @@ class Server:
         self.connection = connection
         self._transport = transport
         self._version: ServerVersion | None = None
+        self._client: httpx.Client | None = None
+        self._opening = Lock()
 
     @classmethod
     def at(cls, host: str | None = None, env: Mapping[str, str] | None = None) -> Server:
@@ -67,8 +69,8 @@ class Server:
     def stream(self, call: Call) -> Iterator[Iterator[JSON]]:
         """The lines of a streamed answer, as they come. Leaving the block closes the connection, which makes the
         server stop its work; reading to the end checks that the answer is whole."""
-        with self._opened(call) as response:
-            yield self._lines(call, response)
+        with self._opened(call) as response, closing(self._lines(call, response)) as lines:
+            yield lines
 
     def run(self, flow: Flow[T]) -> T:
         """What a flow returns, with each of its calls sent; a call that fails is raised inside it."""
@@ -101,9 +103,10 @@ class Server:
         """What is loaded."""
         return self.run(flows.running(self.url))
 
-    def show(self, name: str, *, verbose: bool = False) -> ModelFacts:
-        """The facts of a model; with `verbose` also its vocabulary and per-layer counts (megabytes)."""
-        return self.run(flows.show(name, self.url, verbose=verbose))
+    def show(self, name: str, *, verbose: bool = False, installed: Iterable[InstalledModel] = ()) -> ModelFacts:
+        """The facts of a model; with `verbose` also its vocabulary and per-layer counts (megabytes). `installed`
+        spares asking for the digest where `models()` was just called."""
+        return self.run(flows.show(name, self.url, verbose=verbose, installed=installed))
 
     def embed(self, model: str, texts: list[str], *, options: Mapping[str, Any] | None = None) -> list[list[float]]:
         """One vector a text, in their order."""
@@ -175,6 +178,7 @@ class Server:
         and our errors instead of its. Importing it takes 0.2 s."""
         from ollama_kit.server.package import ollama_package
 
+        self._http()
         client: ollama.Client = ollama_package().Client(
             host=self.url,
             trust_env=False,
@@ -187,10 +191,10 @@ class Server:
 
     def close(self) -> None:
         """Closes the connections; the next call opens new ones."""
-        self.__dict__.pop("_http", None)
-        transport = self.__dict__.pop("_own_transport", None)
-        if transport is not None:
-            transport.close()
+        with self._opening:
+            opened, self._client = self._client, None
+        if opened is not None:
+            opened.close()
 
     def __enter__(self) -> Server:
         return self
@@ -203,22 +207,22 @@ class Server:
 
     # -- below
 
-    @cached_property
     def _http(self) -> httpx.Client:
-        import httpx
+        with self._opening:
+            if self._client is None:
+                import httpx
 
-        return httpx.Client(transport=self._own_transport, trust_env=False)
+                from ollama_kit.server.transport import Transport
 
-    @cached_property
-    def _own_transport(self) -> httpx.BaseTransport:
-        from ollama_kit.server.transport import Transport
-
-        return self._transport or Transport(self.connection)
+                self._own_transport = self._transport or Transport(self.connection)
+                self._client = httpx.Client(transport=self._own_transport, trust_env=False)
+            return self._client
 
     @contextmanager
     def _opened(self, call: Call) -> Iterator[httpx.Response]:
         try:
-            response = self._http.send(exchange.request(self._http, call, self.connection), stream=True)
+            client = self._http()
+            response = client.send(exchange.request(client, call, self.connection), stream=True)
         except ServerRefused as error:
             if error.status == 404 and call.model:
                 raise refusals.model_missing(call.model, self._names(), url=self.url) from error
@@ -228,7 +232,7 @@ class Server:
         finally:
             response.close()
 
-    def _lines(self, call: Call, response: httpx.Response) -> Iterator[JSON]:
+    def _lines(self, call: Call, response: httpx.Response) -> Generator[JSON, None, None]:
         url = exchange.url_of(call, self.connection)
         lines = Lines(call, url=url)
         for data in response.iter_bytes():

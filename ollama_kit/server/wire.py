@@ -216,7 +216,7 @@ def is_html(body: bytes) -> bool:
     (True, False)
     """
     start = body.lstrip(b"\xef\xbb\xbf \t\r\n")[:15].lower()
-    return start.startswith((b"<!doctype html", b"<html", b"<head", b"<body", b"<title", b"<h1", b"<center"))
+    return start.startswith((b"<!", b"<?xml", b"<html", b"<head", b"<body", b"<title", b"<h1", b"<center"))
 
 
 class Lines:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import socket
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -285,38 +283,6 @@ def test_wrong_types_in_lists(scripted: ScriptedServer) -> None:
         scripted.on("POST", "/api/show", say.show(**{field: fields[field]}))
         with Server.at(scripted.url, {}) as server, pytest.raises(ProtocolError, match=field):
             server.show("m")
-
-
-def test_leaving_a_stream_hangs_up(ask: Asker, scripted: ScriptedServer) -> None:
-    """Who stops reading closes the connection, so the server stops its work; the next call works."""
-    scripted.on("POST", "/api/chat", say.lines(*say.chat_values("hello there")[:1]).then(say.HANG))
-    scripted.on("POST", "/api/chat", say.chat("again"))
-    with Server.at(scripted.url, {}) as server:
-        with server.chat({"model": "m", "messages": []}) as lines:
-            assert next(lines)["message"]["content"] == "hello th"
-        assert scripted.seen("POST", "/api/chat")[0].hung_up.wait(10)
-        with server.chat({"model": "m", "messages": []}) as lines:
-            assert list(lines)[-1]["done"]
-
-
-def test_lines_arrive_as_they_are_sent(scripted: ScriptedServer) -> None:
-    """A line is handed on before the next one exists."""
-    go = threading.Event()
-    first, *rest = (json.dumps(value).encode() + b"\n" for value in say.chat_values("hello there"))
-    scripted.on("POST", "/api/chat", say.Reply(200, (first, say.Wait(go), *rest), framing="chunked"))
-    with Server.at(scripted.url, {}) as server, server.chat({"model": "m"}) as lines:
-        assert next(lines)["message"]["content"] == "hello th"
-        go.set()
-        assert list(lines)[-1]["done"]
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 7])
-def test_any_cut_gives_the_same_lines(size: int, ask: Asker, scripted: ScriptedServer) -> None:
-    """Lines are put together whatever pieces they came in; U+2028 and CR inside a text end no line."""
-    values = say.chat_values("合同\u2028第一条\r\n\u0085甲方 👩‍👩‍👧", piece=4)
-    scripted.on("POST", "/api/chat", say.trickle(say.lines(*values), size))
-    with Server.at(scripted.url, {}) as server, server.chat({"model": "m"}) as lines:
-        assert list(lines) == values
 
 
 def test_nothing_of_httpx_or_ollama_leaks_from_the_packages_own_client(scripted: ScriptedServer) -> None:

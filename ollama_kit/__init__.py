@@ -1,3 +1,67 @@
-"""ollama-kit: a local model described once, and every call to it built, bounded, guarded and checked."""
+"""ollama-kit: a local model described once, and every call to it built, bounded, guarded and checked.
+
+    from ollama_kit import Client
+
+    with Client() as client:
+        result = client.chat("wechat-zh", "总结待办", documents=[chat], schema="todos.schema.json")
+
+Names are loaded when they are first used: importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from ollama_kit.client import AsyncClient, Client
+    from ollama_kit.errors import ContextOverflow, GuardBlocked, OllamaKitError, OutputInvalid, ServerError
+    from ollama_kit.guard.conversation import Document, Message
+    from ollama_kit.guard.flow import Result
+    from ollama_kit.guard.report import Report
+    from ollama_kit.settings import Settings, load_settings
+    from ollama_kit.specs import ModelSpec, load_spec
+
+_HOMES = {
+    "AsyncClient": "client",
+    "Client": "client",
+    "ContextOverflow": "errors",
+    "Document": "guard.conversation",
+    "GuardBlocked": "errors",
+    "Message": "guard.conversation",
+    "ModelSpec": "specs",
+    "OllamaKitError": "errors",
+    "OutputInvalid": "errors",
+    "Report": "guard.report",
+    "Result": "guard.flow",
+    "ServerError": "errors",
+    "Settings": "settings",
+    "load_settings": "settings",
+    "load_spec": "specs",
+}
+
+__all__ = [
+    "AsyncClient",
+    "Client",
+    "ContextOverflow",
+    "Document",
+    "GuardBlocked",
+    "Message",
+    "ModelSpec",
+    "OllamaKitError",
+    "OutputInvalid",
+    "Report",
+    "Result",
+    "ServerError",
+    "Settings",
+    "load_settings",
+    "load_spec",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

@@ -28,7 +28,7 @@ def load_spec(name: str, overrides: Mapping[str, str] | None = None) -> ModelSpe
     for key, text in (overrides or {}).items():
         layered = override(layered, key, text)
     _check_keys(layered)
-    if "from" not in layered.data:
+    if layered.data.get("from") is None:
         raise SpecError(
             "`from` is missing: the model to build on",
             path=path,

@@ -1,0 +1,89 @@
+"""Looks at the settings, the server and the specs, and says what each is like."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Literal
+
+from ollama_kit import __version__, resources
+from ollama_kit.builder.leftovers import leftovers
+from ollama_kit.errors import OllamaKitError, in_users_language
+from ollama_kit.server.connection import connect_with
+from ollama_kit.server.features import supports
+from ollama_kit.server.session import Server
+from ollama_kit.settings import Settings
+from ollama_kit.specs import load_spec, spec_names
+
+PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing looked at; `fix` is what to do about it, in the user's language."""
+
+    subject: str
+    verdict: Literal["ok", "warning", "error"]
+    found: str
+    fix: str = ""
+
+
+def checkup(settings: Settings) -> tuple[Check, ...]:
+    """Every check, in the order in which one would repair."""
+    return (*_this_machine(), *_settings(settings), *_server(settings), *_specs())
+
+
+def _this_machine() -> Iterator[Check]:
+    version = ".".join(map(str, sys.version_info[:3]))
+    yield Check("ollama-kit", "ok", f"{__version__} on Python {version}, templates from {resources.shipped_root()}")
+    encoding = sys.stdout.encoding or "unknown"
+    if encoding.lower().replace("-", "") not in ("utf8", "utf16"):
+        fix = in_users_language(("Set PYTHONUTF8=1 to see every character.", "设置 PYTHONUTF8=1 可显示全部字符。"))
+        yield Check("console", "warning", f"writes {encoding}; what it lacks is shown as ?", fix)
+    named = [name for name in PROXY_VARIABLES if os.environ.get(name)]
+    if named:
+        found = f"{', '.join(named)} set and not used: prompts go to the server directly"
+        yield Check("proxy", "ok", found)
+
+
+def _settings(settings: Settings) -> Iterator[Check]:
+    for item in fields(Settings):
+        if item.name != "origins":
+            value = getattr(settings, item.name)
+            shown = "not set" if value is None else str(value)
+            yield Check(f"setting {item.name}", "ok", f"{shown} ({settings.origins.get(item.name, 'default')})")
+
+
+def _server(settings: Settings) -> Iterator[Check]:
+    try:
+        with Server(connect_with(settings)) as server:
+            version = server.version()
+            installed = server.models()
+    except OllamaKitError as error:
+        found = shutil.which("ollama")
+        where = f"ollama is at {found}" if found else "there is no ollama on PATH"
+        yield Check("server", "error", f"{error.message} ({where})", error.hint)
+        return
+    local = "this machine" if server.host.is_loopback else "ANOTHER machine"
+    yield Check("server", "ok", f"Ollama {version} at {server.url}, {local}, {len(installed)} models")
+    if not supports(version, "create_fields"):
+        fix = in_users_language(("Upgrade Ollama to 0.5.5 or later.", "请把 Ollama 升级到 0.5.5 或更高版本。"))
+        yield Check("server version", "error", f"{version} can not be built on", fix)
+    elif not supports(version, "truncate"):
+        yield Check("server version", "ok", f"{version} truncates silently; every prompt is counted before it is sent")
+    for name in leftovers(installed):
+        yield Check("leftover", "warning", f"{name}, from an interrupted build", "ollama-kit rm / the next build")
+
+
+def _specs() -> Iterator[Check]:
+    good = 0
+    for name in spec_names():
+        try:
+            load_spec(name)
+            good += 1
+        except OllamaKitError as error:
+            yield Check(f"spec {name}", "error", error.message, error.hint)
+    yield Check("specs", "ok", f"{good} load, from {', '.join(map(str, resources.search_path('modelfiles')))}")

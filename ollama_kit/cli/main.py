@@ -1,0 +1,111 @@
+"""The `ollama-kit` command: which commands there are, and how every one of them ends."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+
+import click
+
+from ollama_kit import __version__
+from ollama_kit.errors import OllamaKitError
+
+COMMANDS: Mapping[str, tuple[str, str]] = {
+    "init": ("project", "Start a project: modelfiles/, templates/ and an example spec."),
+    "list": ("models", "List the specs, and whether the server's copies are current."),
+    "render": ("modelfiles", "Print the Modelfile of a spec."),
+    "lint": ("modelfiles", "Check Modelfiles and specs: line, what, why, fix."),
+    "build": ("models", "Make the server have what the spec says, and prove it."),
+    "diff": ("models", "Compare a spec with what the server has."),
+    "show": ("models", "Show a model: context, GQA, tokenizer, quantisation, capabilities."),
+    "rm": ("models", "Remove a model and what its builds left."),
+    "count": ("ask", "Count the tokens of a text as the model does."),
+    "ask": ("ask", "Ask a model, guarded: sanitised, fitted, checked, retried."),
+    "doctor": ("doctor", "Say what is wrong with this machine's set-up, and the fix."),
+    "demo": ("demo", "Run the main job on a sample chat."),
+}
+"""Each command: the module that holds it, and its line in --help, so that --help loads none of them."""
+
+
+class Commands(click.Group):
+    """A group that imports a command only when it is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _ = COMMANDS[cmd_name]
+        command: click.Command = getattr(import_module(f"ollama_kit.cli.{module}"), f"{cmd_name}_command")
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            from ollama_kit.errors import nearest_names
+
+            nearest = nearest_names(args[0], tuple(COMMANDS))
+            meant = f" Did you mean {nearest[0]!r}?" if nearest else ""
+            ctx.fail(f"There is no command {args[0]!r}.{meant}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="ollama-kit")
+def cli() -> None:
+    """Describe a local model once; every call to it is then built, bounded, guarded and checked."""
+
+
+def run() -> None:
+    """Runs the command line. Exit codes: 0 done, 1 the answer is no, 2 usage or spec wrong, 3 server unreachable or
+    refused, 130 interrupted."""
+    sys.exit(main(sys.argv[1:]))
+
+
+def main(arguments: list[str]) -> int:
+    """The exit code of one run; every error of ours becomes a sentence on stderr."""
+    _survive_narrow_consoles()
+    try:
+        code = cli.main(arguments, prog_name="ollama-kit", standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        return 2
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        return 130
+    except BrokenPipeError:  # the reader, such as `head`, has had enough
+        sys.stderr.close()
+        return 0
+    except OllamaKitError as error:
+        return _fail(error, as_json="--json" in arguments)
+    return code if isinstance(code, int) else 0
+
+
+def _fail(error: OllamaKitError, *, as_json: bool) -> int:
+    from ollama_kit.cli.output import error_as_dict, print_json
+
+    if as_json:
+        print_json({"error": error_as_dict(error)})
+    click.secho("error: ", fg="red", bold=True, err=True, nl=False)
+    click.echo(error.message, err=True)
+    if error.hint:
+        click.echo(error.hint, err=True)
+    return error.exit_code
+
+
+def _survive_narrow_consoles() -> None:
+    """A console in GBK or ASCII can not show every character; it shows `?` for those, and the run goes on."""
+    for stream in (sys.stdout, sys.stderr):
+        if (stream.encoding or "").lower().replace("-", "") not in ("utf8", "utf16") and hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+
+
+if __name__ == "__main__":
+    run()

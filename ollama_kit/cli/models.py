@@ -1,0 +1,144 @@
+"""`list`, `build`, `diff`, `show` and `rm`: specs and the models they become."""
+
+from __future__ import annotations
+
+import click
+
+from ollama_kit.cli.options import json_option, open_server, parsed_overrides, server_options, set_option
+
+
+@click.command("list")
+@server_options
+@json_option
+def list_command(host: str | None, allow_remote: bool | None, as_json: bool) -> None:
+    """List the specs, their base and context, and whether the server's copies are current."""
+    from ollama_kit.builder.inventory import inventory
+    from ollama_kit.cli.output import print_json, print_table, warn
+
+    with open_server(host, allow_remote) as server:
+        found = inventory(server)
+    if as_json:
+        print_json(found)
+        return
+    rows = [(entry.name, entry.base, str(entry.context or ""), entry.state) for entry in found.entries]
+    print_table(("SPEC", "BASE", "CONTEXT", "ON THE SERVER"), rows)
+    if found.problem:
+        warn(found.problem)
+    for name in found.leftovers:
+        warn(f"{name} is left over from an interrupted build; the next build removes it")
+
+
+@click.command("build")
+@click.argument("name")
+@click.option("--from", "base", metavar="MODEL", help="Build on another base than the spec's.")
+@click.option("--name", "as_name", metavar="NAME", help="The model's name, if not the spec's.")
+@click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
+@click.option("--force", is_flag=True, help="Build even if the server's copy is current.")
+@set_option
+@server_options
+@json_option
+def build_command(  # one parameter an option
+    name: str,
+    base: str | None,
+    as_name: str | None,
+    dry_run: bool,
+    force: bool,
+    overrides: tuple[str, ...],
+    host: str | None,
+    allow_remote: bool | None,
+    as_json: bool,
+) -> None:
+    """Make the server have the model that the spec NAME says, and prove it by reading it back."""
+    from ollama_kit.builder.build import BuildOptions, build
+    from ollama_kit.cli.output import print_json
+    from ollama_kit.cli.progress import progress_bar
+    from ollama_kit.specs import load_spec
+
+    given = parsed_overrides(overrides) | ({"from": base} if base else {})
+    spec = load_spec(name, given)
+    options = BuildOptions(as_name or "", force, dry_run, bool(allow_remote))
+    with open_server(host, allow_remote) as server, progress_bar() as progress:
+        result = build(spec, server, options, progress)
+    if as_json:
+        print_json(result)
+        return
+    digest = f" ({result.digest[:12]})" if result.digest else ""
+    click.echo(f"{result.name}: {result.status} on {result.host}{digest}")
+    for difference in result.differences:
+        click.echo(f"  {difference}")
+    for line in (
+        *result.notes,
+        *(f"removed {gone}, left over from an earlier build" for gone in result.removed_leftovers),
+    ):
+        click.echo(f"  {line}", err=True)
+
+
+@click.command("diff")
+@click.argument("name")
+@click.option("--name", "as_name", metavar="NAME", help="The model's name, if not the spec's.")
+@set_option
+@server_options
+@json_option
+@click.pass_context
+def diff_command(
+    ctx: click.Context,
+    name: str,
+    as_name: str | None,
+    overrides: tuple[str, ...],
+    host: str | None,
+    allow_remote: bool | None,
+    as_json: bool,
+) -> None:
+    """Compare the spec NAME with what the server has. Exit code 1 if they differ."""
+    from ollama_kit.builder.build import diff
+    from ollama_kit.cli.output import print_json
+    from ollama_kit.specs import load_spec
+
+    spec = load_spec(name, parsed_overrides(overrides))
+    with open_server(host, allow_remote) as server:
+        differences = diff(spec, server, as_name or "")
+    if as_json:
+        print_json(differences)
+    elif differences:
+        for difference in differences:
+            click.echo(str(difference))
+    else:
+        click.echo(f"{as_name or name}: no difference")
+    ctx.exit(1 if differences else 0)
+
+
+@click.command("show")
+@click.argument("model")
+@server_options
+@json_option
+def show_command(model: str, host: str | None, allow_remote: bool | None, as_json: bool) -> None:
+    """Show MODEL: context, GQA, tokenizer, quantisation, capabilities."""
+    from ollama_kit.builder.description import describe
+    from ollama_kit.cli.output import print_json
+
+    with open_server(host, allow_remote) as server:
+        described = describe(server.show(model), server.url)
+    if as_json:
+        print_json(described)
+        return
+    for label, value in described.lines():
+        click.echo(f"{label:<14}{value}")
+
+
+@click.command("rm")
+@click.argument("name")
+@server_options
+@json_option
+def rm_command(name: str, host: str | None, allow_remote: bool | None, as_json: bool) -> None:
+    """Remove the model NAME from the server, and what interrupted builds left."""
+    from ollama_kit.builder.leftovers import remove_leftovers
+    from ollama_kit.cli.output import print_json
+
+    with open_server(host, allow_remote) as server:
+        gone = remove_leftovers(server, server.models())
+        server.delete(name)
+    if as_json:
+        print_json({"removed": [name, *gone], "host": server.url})
+        return
+    for removed in (name, *gone):
+        click.echo(f"removed {removed} from {server.url}")

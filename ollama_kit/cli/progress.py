@@ -1,0 +1,39 @@
+"""Progress on a terminal's stderr, and nothing anywhere else."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ollama_kit.server.blobs import Progress
+
+
+@contextmanager
+def progress_bar() -> Iterator[Progress]:
+    """A callback that draws what it is told: one bar for each thing that is being done."""
+    if not sys.stderr.isatty():
+        yield lambda what, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, object] = {}
+
+        def draw(what: str, done: int, total: int) -> None:
+            task = tasks.get(what)
+            if task is None:
+                task = tasks[what] = bars.add_task(what, total=total or None)
+            bars.update(task, completed=done, total=total or None)  # type: ignore[arg-type]
+
+        yield draw

@@ -1,0 +1,114 @@
+"""The demo: a model built from a shipped spec, asked for the summary of a shipped group chat."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+
+from ollama_kit import resources
+from ollama_kit.builder.build import BuildOptions, build
+from ollama_kit.client import Client, Result
+from ollama_kit.errors import ServerUnreachable
+from ollama_kit.guard.conversation import Document
+from ollama_kit.server.blobs import Progress
+from ollama_kit.server.connection import connect_with
+from ollama_kit.server.session import Server
+from ollama_kit.settings import Settings
+from ollama_kit.specs import load_spec
+
+SPEC = "demo"
+START_S = 30.0
+ANSWER_TOKENS = 400
+
+Say = Callable[[str], None]
+
+
+def demonstrate(settings: Settings, progress: Progress, say: Say) -> Result:
+    """The checked summary of the sample chat, from the server that `settings` name. The demo model stays there,
+    unloaded; a second run finds it current."""
+    root = resources.shipped_root() / "templates"
+    chat = (root / "demo" / "wechat-group.txt").read_text(encoding="utf-8")
+    prompt = (root / "demo" / "prompt.txt").read_text(encoding="utf-8").strip()
+    with Client(settings, counting="exact") as client:
+        built = build(load_spec(SPEC), client.server, BuildOptions(allow_remote=settings.allow_remote), progress)
+        say(f"{built.name}: {built.status} on {built.host}")
+        say("reading the chat (a small model on a processor takes half a minute) …")
+        try:
+            return client.chat(
+                SPEC,
+                prompt,
+                documents=[Document(chat, "wechat-group.txt")],
+                schema=root / "schemas" / "chat_summary.schema.json",
+                options={"num_predict": ANSWER_TOKENS},
+            )
+        finally:
+            client.server.unload(SPEC)
+
+
+@contextmanager
+def running_server(settings: Settings, say: Say) -> Iterator[Settings]:
+    """Settings that name a server which answers: the one asked for, else an `ollama` on PATH, started for the time of
+    the block. ServerUnreachable, with what to install and which command comes next, where there is neither."""
+    try:
+        with Server(connect_with(settings)) as server:
+            server.version()
+    except ServerUnreachable as error:
+        program = shutil.which("ollama")
+        if program is None:
+            raise ServerUnreachable(
+                f"no Ollama answers at {connect_with(settings).host.url}, and there is no `ollama` on PATH",
+                url=error.url,
+                hint=(
+                    "Install Ollama from ollama.com, then run `ollama-kit demo` again.",
+                    "请先从 ollama.com 安装 Ollama，然后再次运行 `ollama-kit demo`。",
+                ),
+            ) from error
+        with _started(program, settings, say):
+            yield settings
+        return
+    yield settings
+
+
+@contextmanager
+def _started(program: str, settings: Settings, say: Say) -> Iterator[None]:
+    """`ollama serve`, answering; ended with the block, also by Ctrl-C."""
+    connection = connect_with(replace(settings, connect_timeout_s=1.0))
+    say(f"starting {program} serve …")
+    environment = {**os.environ, "OLLAMA_HOST": connection.host.url}
+    process = subprocess.Popen(
+        [program, "serve"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+    )
+    try:
+        _wait_until_it_answers(process, connection.host.url, Server(connection))
+        yield
+    finally:
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(timeout=10)
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+
+
+def _wait_until_it_answers(process: subprocess.Popen[bytes], url: str, server: Server) -> None:
+    ends = time.monotonic() + START_S
+    with server:
+        while time.monotonic() < ends:
+            if process.poll() is not None:
+                raise ServerUnreachable(f"`ollama serve` ended with exit code {process.returncode}", url=url)
+            try:
+                server.version()
+            except ServerUnreachable:
+                time.sleep(0.2)
+            else:
+                return
+    raise ServerUnreachable(f"`ollama serve` did not answer at {url} within {START_S:.0f} s", url=url)

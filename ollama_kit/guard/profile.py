@@ -1,0 +1,80 @@
+"""What a guarded call has to know about its model, asked of the server once per client and model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ollama_kit.errors import ModelMissing
+from ollama_kit.guard.control_tokens import ControlTokens
+from ollama_kit.modelfile.versions import ServerVersion
+from ollama_kit.server import flows
+from ollama_kit.server.facts import ModelFacts
+from ollama_kit.server.window import window
+from ollama_kit.server.wire import Flow
+from ollama_kit.tokens.chat_template import turn_markers
+from ollama_kit.tokens.store import keep_tokenizer, kept_tokenizer
+from ollama_kit.tokens.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from ollama_kit.specs.model import ModelSpec
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One model on one server. `context_tokens` is the num_ctx of its calls; `context_from` says who set it."""
+
+    facts: ModelFacts
+    tokenizer: Tokenizer
+    version: ServerVersion
+    context_tokens: int
+    context_from: str
+    url: str
+    spec: ModelSpec | None = None
+
+    @cached_property
+    def control_tokens(self) -> ControlTokens:
+        """The vocabulary's control tokens, and the pieces of the chat template that mark a turn."""
+        return ControlTokens.of((*self.tokenizer.control_tokens, *turn_markers(self.facts.template)))
+
+    @property
+    def can_think(self) -> bool:
+        return "thinking" in self.facts.capabilities
+
+
+def profile_model(model: str, url: str, spec: ModelSpec | None = None) -> Flow[Profile]:
+    """The profile of a model on the server at `url`; `spec` is the one it was built from, if any.
+
+    Asks for the version, the list of models and the model; its vocabulary (megabytes) only if no tokenizer of the
+    same weights is kept. ModelMissing where the server lacks it, with the command that builds it if there is a spec.
+    """
+    version = yield from flows.version(url)
+    installed = yield from flows.models(url)
+    try:
+        facts = yield from flows.show(model, url, verbose=False, installed=installed)
+    except ModelMissing as error:
+        if spec is None:
+            raise
+        raise _not_built(error, spec) from error
+    key = facts.base_blob or facts.digest
+    tokenizer = kept_tokenizer(key)
+    if tokenizer is None:
+        verbose = yield from flows.show(model, url, verbose=True, installed=installed)
+        tokenizer = keep_tokenizer(key, verbose.model_info)
+    context_tokens, context_from = window(facts, spec)
+    return Profile(facts, tokenizer, version, context_tokens, context_from, url, spec)
+
+
+def _not_built(error: ModelMissing, spec: ModelSpec) -> ModelMissing:
+    return ModelMissing(
+        error.message,
+        model=error.model,
+        installed=error.installed,
+        nearest=error.nearest,
+        url=error.url,
+        hint=(
+            f"There is a spec of that name: build it first with `ollama-kit build {spec.name}`.",
+            f"有同名的规格文件：请先运行 `ollama-kit build {spec.name}`。",
+        ),
+    )

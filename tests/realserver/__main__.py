@@ -20,7 +20,7 @@ from tests.realserver.install import Install, RealServerError, UnsupportedPlatfo
 from tests.realserver.process import running
 
 SMOLLM2 = "smollm2:135m"
-_FORWARDED = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+_FORWARDED = frozenset({signal.SIGINT, signal.SIGTERM} | ({signal.SIGHUP} if sys.platform != "win32" else set()))
 _SI_KERNEL = 0x80  # linux/siginfo.h: the terminal sent it, so the command has had it already
 
 

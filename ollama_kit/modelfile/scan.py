@@ -1,8 +1,9 @@
 """The scanner behind the reader and the linter: commands and what is wrong, without stopping at the first fault.
 
 Follows the state machine of ollama parser/parser.go (0.1.39 to 0.33) with three differences. Characters that Ollama
-drops stay in the text (they only count as absent where a quote is looked for). Lines are counted as an editor does,
-CRLF once. After a fault the scan goes on at the next line, so that a linter can show more than one.
+drops stay in the text; only around a bare value they are trimmed like blanks, and no quote hides behind them. Lines are
+counted as an editor does, CRLF once. After a fault the scan goes on at the next line, so that a linter can show more
+than one.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ class _Scanner:
         seen = kept(first).strip(_BLANKS)
         if not seen.startswith('"'):
             self._skip_line()
-            return first.strip(_BLANKS), "bare"
+            return first.strip(_BLANKS + "".join(dropped_set(first))), "bare"
         marks = 3 if seen.startswith('"""') else 1
         opened = begin = self._past_quotes(start, marks)
         while True:

@@ -133,7 +133,7 @@ def test_a_wrong_parameter_names_the_specs_line(changes: dict[str, object], says
 def test_a_modelfile_is_read_as_ollama_reads_it() -> None:
     """The last SYSTEM and ADAPTER win, stop and LICENSE and MESSAGE add up, names lose what Ollama drops."""
     text = (
-        "FROM a\u200b\nFROM ./m.gguf\nSYSTEM one\nSYSTEM two\u3000\nADAPTER x\nADAPTER y\nLICENSE 1\nLICENSE 2\n"
+        "FROM a\u200b\nFROM ./m.gguf\nSYSTEM one\nSYSTEM tw\u3000o\nADAPTER x\nADAPTER y\nLICENSE 1\nLICENSE 2\n"
         "PARAMETER seed 1\nPARAMETER seed 2\nPARAMETER stop a\nPARAMETER stop b\nPARAMETER mirostat 2\n"
         "MESSAGE user q: r\n"
     )
@@ -141,7 +141,7 @@ def test_a_modelfile_is_read_as_ollama_reads_it() -> None:
         from_="a",
         files=("./m.gguf",),
         adapters=("y",),
-        system="two\u3000",
+        system="tw\u3000o",
         license=("1", "2"),
         parameters={"seed": 2, "stop": ("a", "b")},
         messages=(Message("user", "q: r"),),

@@ -24,7 +24,7 @@ HOSTILE = st.sampled_from(
 TEXT = st.one_of(st.text(max_size=12), st.lists(HOSTILE, max_size=6).map("".join))
 COMMENT = st.one_of(
     st.just(""),
-    st.text(st.characters(blacklist_characters="\r\n\x00", blacklist_categories=("Cs",)), max_size=8).map("#{}".format),
+    st.text(st.characters(exclude_characters="\r\n\x00", exclude_categories=["Cs"]), max_size=8).map("#{}".format),
 )
 BEFORE = st.lists(COMMENT, max_size=2).map(tuple)
 

@@ -52,6 +52,16 @@ def test_a_sentence_that_ends_in_a_colon_is_no_label() -> None:
     assert turn_markers("Answer the question as well as you can, please: {{ .Prompt }}") == ()
 
 
+def test_a_caption_of_a_list_is_no_label() -> None:
+    """`Args:` before a range captions what follows; `User:` before the user's words marks a turn."""
+    assert turn_markers("Args:{{ range .Tools }}{{ . }}{{ end }}User: {{ .Prompt }}") == ("User:",)
+
+
+def test_headings_of_other_signs_count() -> None:
+    """Some models use `@@` for what others use `###`."""
+    assert turn_markers("@@ Instruction\n{{ .Prompt }}\n\n@@ Response\n") == ("@@ Instruction", "@@ Response")
+
+
 def test_markers_printed_from_string_literals_count() -> None:
     """`{{ "<|x|>" }}` marks a turn as much as plain text does."""
     assert turn_markers('{{ "<|im_start|>" }}user{{ .Prompt }}{{ print "<|im_end|>" .Response }}') == (

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ollama_kit.modelfile.versions import ServerVersion
+from ollama_kit.server.facts import ModelFacts
 from ollama_kit.tokens.chat_template import ToolCall, Turn
 from ollama_kit.tokens.prompt import PromptCount, PromptFacts, PromptRequest, conversation_of, count_prompt
 
@@ -140,3 +141,20 @@ def test_counting_never_raises(template: str, said: list[tuple[str, str]]) -> No
     if counted.rendered is None:
         assert counted.kind == "approximate"
         assert counted.tokens >= sum(Words().count(text, add_bos=False) for _, text in said)
+
+
+def test_the_facts_of_a_model_are_those_the_server_shows() -> None:
+    """Template, system text, example turns, architecture and the name without folder and tag come from /api/show."""
+    shown = ModelFacts(
+        "me/deepseek-r1:7b",
+        architecture="qwen2",
+        capabilities=frozenset({"thinking"}),
+        template=CHATML,
+        system="S",
+        messages=(("user", "eg"),),
+    )
+    facts = PromptFacts.of(shown, OLD)
+    assert facts == replace(
+        FACTS, system="S", examples=(Turn("user", "eg"),), family="qwen2", name="deepseek-r1", can_think=True
+    )
+    assert facts.strips_thinking

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ollama_kit.tokens.chat_template.errors import TemplateBeyondSubset, TemplateError
 from ollama_kit.tokens.chat_template.functions import Call as FunctionCall
 from ollama_kit.tokens.chat_template.functions import called
+from ollama_kit.tokens.chat_template.lookup import field, items
 from ollama_kit.tokens.chat_template.nodes import (
     Action,
     Branch,
@@ -29,10 +30,7 @@ from ollama_kit.tokens.chat_template.nodes import (
 )
 from ollama_kit.tokens.chat_template.values import (
     NIL,
-    ArgumentMap,
     Data,
-    Listing,
-    Record,
     Value,
     printed,
     settle,
@@ -71,10 +69,6 @@ class Budget:
         if self.characters < 0:
             raise TemplateBeyondSubset("the template writes too much text")
         return text
-
-
-_METHODS = frozenset(("String", "MarshalJSON", "UnmarshalJSON", "All", "Get", "Len", "Set", "ToMap"))
-"""Methods that Ollama's types have had in one version or another."""
 
 
 class _Break(Exception):
@@ -150,7 +144,7 @@ class _State:
         try:
             value = self._pipe(node.pipe, dot)
             mark, empty = len(self.variables), True
-            for index, item in _iteration(value, node.pipe):
+            for index, item in items(value, len(node.pipe.declares)):
                 empty = False
                 self.budget.step()
                 self._bind(node.pipe, index, item)
@@ -244,19 +238,19 @@ class _State:
         return value if final is _NO_VALUE else final
 
     def _operand(self, operand: Operand, dot: Value) -> Value:
-        match operand:
-            case Dot():
-                return dot
-            case Nil():
-                return None
-            case Constant():
-                return operand.value
+        match operand:  # the commonest first
             case Field():
                 return self._fields(dot, operand.names)
+            case Constant():
+                return operand.value
             case Variable():
                 return self._fields(self._variable(operand.name), operand.names)
             case Pipe():
                 return self._pipe(operand, dot)
+            case Dot():
+                return dot
+            case Nil():
+                return None
             case Function():
                 return self._function(operand.name, [], dot, _NO_VALUE)
             case Chain():
@@ -273,43 +267,5 @@ class _State:
     def _fields(self, value: Value, names: tuple[str, ...]) -> Value:
         for name in names:
             self.budget.step()
-            value = self._field(value, name)
+            value = field(value, name, self.program.missing)
         return value
-
-    def _field(self, value: Value, name: str) -> Value:
-        if value is None:
-            return None
-        if value is NIL:
-            raise TemplateError(f"nil pointer evaluating interface {{}}.{name}")
-        if isinstance(value, Listing | ArgumentMap) and name in _METHODS:
-            raise TemplateBeyondSubset(f"the method {name}")
-        if isinstance(value, Record):
-            if name in value.fields:
-                return value.fields[name]
-            raise TemplateBeyondSubset(f"field or method {name} of a {value.type_name}")
-        if isinstance(value, dict):
-            if name in value:
-                return NIL if value[name] is None else value[name]
-            if any(isinstance(item, Record) for item in value.values()):
-                raise TemplateBeyondSubset("the zero value of a struct")
-            return self.program.missing
-        raise TemplateError(f"can't evaluate field {name} in a {type(value).__name__}")
-
-
-def _iteration(value: Value, pipe: Pipe) -> Iterator[tuple[Value, Value]]:
-    if isinstance(value, bool | str | float | Record):
-        raise TemplateError("range can't iterate over the value")
-    if value is None or value is NIL:
-        return
-    if isinstance(value, int):
-        if len(pipe.declares) > 1:
-            raise TemplateError("can't use an integer to iterate over more than one variable")
-        yield from ((None, number) for number in range(value))
-    elif isinstance(value, Data):
-        raise TemplateBeyondSubset("everything a template is given, in a range")
-    elif isinstance(value, dict):
-        for key in sorted(value):
-            yield key, NIL if value[key] is None else value[key]
-    else:
-        for position, item in enumerate(value):
-            yield position, NIL if item is None else item

@@ -15,7 +15,7 @@ _TAG = (
 )
 _TAGS_AT_START = re.compile(rf"(?:{_TAG}[ \t]*)+")
 _TAGS_AT_END = re.compile(rf"(?:[ \t]*{_TAG})+\Z")
-_HEADING = re.compile(r"#{1,6}[ \t]*\S[^\n]{0,40}")
+_HEADING = re.compile(r"(?:#{1,6}|@{2,6}|={2,6})[ \t]*[^\s#@=][^\n]{0,40}")
 _LABEL = re.compile(r"(?:[^\W_][\w.'-]*[ \t]?){1,4}[:：]\Z")
 _ACTION = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 _MIN_CHARS = 3
@@ -30,8 +30,9 @@ def turn_markers(template: str) -> tuple[str, ...]:
 
     - a tag at the start or the end of the line: `<|im_start|>`, `[INST]`, `<<SYS>>`, `<tool_call>`; a tag in the
       middle of a sentence is prose about tags;
-    - a whole line that is a Markdown heading: `### Response:`; or
-    - a label of at most four words with a colon right before a printed value or the end of a run: `ASSISTANT:`.
+    - a whole line that is a heading: `### Response:`, `@@ Response`; or
+    - a label of at most four words with a colon that ends a run: `ASSISTANT:`. Not so right before a `range`: what
+      lists things is a caption.
 
     Plain words such as the `user` of ChatML never count, nor does anything under three characters. A template that
     can not be parsed is read by its text outside `{{ }}`, so that its markers are still found.
@@ -43,13 +44,14 @@ def turn_markers(template: str) -> tuple[str, ...]:
         trees = ChatTemplate.parse(template).trees()
         runs = [run for nodes in trees for run in _runs(nodes)]
     except TemplateError:
-        runs = _ACTION.split(template)
-    found = (piece for run in runs for piece in _pieces(run))
+        runs = [(text, True) for text in _ACTION.split(template)]
+    found = (piece for text, labelled in runs for piece in _pieces(text, labelled))
     return tuple(dict.fromkeys(piece for piece in found if len(piece) >= _MIN_CHARS and not piece.isalnum()))
 
 
-def _runs(nodes: tuple[Node, ...]) -> Iterator[str]:
-    """The runs of literal text in a list of nodes and below: one for each role where a role stands in it."""
+def _runs(nodes: tuple[Node, ...]) -> Iterator[tuple[str, bool]]:
+    """The runs of literal text in a list of nodes and below (one for each role where a role stands in it), and
+    whether a label at the end of the run can mark a turn."""
     run: list[str | None] = []
     for node in nodes:
         if isinstance(node, Text):
@@ -59,12 +61,13 @@ def _runs(nodes: tuple[Node, ...]) -> Iterator[str]:
         elif _is_role(node):
             run.append(None)
         else:
-            yield from _with_roles(run)
+            captions = isinstance(node, Branch) and node.kind == "range"
+            yield from ((text, not captions) for text in _with_roles(run))
             run = []
             if isinstance(node, Branch):
                 yield from _runs(node.body)
                 yield from _runs(node.orelse or ())
-    yield from _with_roles(run)
+    yield from ((text, True) for text in _with_roles(run))
 
 
 def _with_roles(run: list[str | None]) -> Iterator[str]:
@@ -89,7 +92,7 @@ def _is_role(node: Node) -> bool:
     return len(operands) == 1 and isinstance(first, Field | Variable) and first.names[-1:] == ("Role",)
 
 
-def _pieces(run: str) -> Iterator[str]:
+def _pieces(run: str, labelled: bool) -> Iterator[str]:
     lines = [line.strip() for line in run.rstrip().split("\n")]
     for number, line in enumerate(lines):
         if start := _TAGS_AT_START.match(line):
@@ -97,5 +100,5 @@ def _pieces(run: str) -> Iterator[str]:
         if end := _TAGS_AT_END.search(line):
             yield from re.findall(_TAG, end.group())
         rest = _TAGS_AT_END.sub("", _TAGS_AT_START.sub("", line, count=1)).strip()
-        if _HEADING.fullmatch(rest) or (number == len(lines) - 1 and _LABEL.fullmatch(rest)):
+        if _HEADING.fullmatch(rest) or (labelled and number == len(lines) - 1 and _LABEL.fullmatch(rest)):
             yield rest

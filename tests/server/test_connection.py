@@ -11,7 +11,8 @@ import pytest
 
 from ollama_kit.errors import OllamaKitError, ServerUnreachable, UsageError
 from ollama_kit.server import Server, connect, wire
-from ollama_kit.server.connection import Retry, read_headers
+from ollama_kit.server.connection import Retry, connect_with, read_headers
+from ollama_kit.settings import Settings
 from tests import scripted as say
 from tests.scripted import ScriptedServer
 
@@ -176,3 +177,15 @@ def test_values_that_json_can_not_carry() -> None:
         wire.encode({"x": object()})
     assert wire.encode({"x": "\ud800"}) == b'{"x":"\\ud800"}'
     assert wire.encode({"x": "中"}) == '{"x":"中"}'.encode()
+
+
+def test_settings_become_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Host, proxy, CA file and time limits come from the settings, the key from the environment."""
+    pem = Path(__file__).parents[1] / "data" / "server" / "localhost.pem"
+    monkeypatch.setenv("OLLAMA_API_KEY", "k1")
+    settings = Settings(host="https://example.com", proxy="http://127.0.0.1:9", ca_file=str(pem), connect_timeout_s=1.5)
+    connection = connect_with(settings)
+    assert connection.host.url == "https://example.com:443"
+    assert (connection.proxy, connection.ca_file) == ("http://127.0.0.1:9", pem)
+    assert connection.timeouts.connect_s == 1.5
+    assert connection.headers["Authorization"] == "Bearer k1"

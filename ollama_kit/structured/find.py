@@ -71,13 +71,10 @@ def find_json(text: str) -> Found | NotFound:
     start = _after_blanks(text, 1 if text.startswith("\ufeff") else 0)
     if start == len(text):
         return NotFound("the reply is empty", start)
-    if text[start] not in "{[":
-        start = len(text) - len(strip_thinking(text)[1])
-        start = _after_blanks(text, start)
-    whole = _scalar(text, start)
-    if whole is not None:
-        return whole
-    return _search(text, start)
+    if text[start] in "{[":
+        return _search(text, start)
+    after_thinking = _after_blanks(text, len(text) - len(strip_thinking(text)[1]))
+    return _scalar(text, start) or _scalar(text, after_thinking) or _search(text, after_thinking)
 
 
 def strip_thinking(text: str) -> tuple[str, str]:
@@ -104,12 +101,13 @@ def strip_thinking(text: str) -> tuple[str, str]:
 def _search(text: str, start: int) -> Found | NotFound:
     found: list[Candidate] = []
     problem: NotFound | None = None
-    at = start
+    at, fences, counted = start, 0, start
     while len(found) < _MAX_CANDIDATES and (opening := _OPENING.search(text, at)):
-        outcome = _read(text, opening.start())
+        fences, counted = fences + text.count("```", counted, opening.start()), opening.start()
+        outcome = _read(text, opening.start(), fences % 2 == 1)
         if isinstance(outcome, Candidate):
             found.append(outcome)
-            at = outcome.end
+            at = counted = outcome.end
             continue
         if text[opening.start()] == "[" and outcome.offset <= _after_blanks(text, opening.start() + 1):
             # A bracket in a sentence: a footnote, a link. What follows it is read as usual.
@@ -121,7 +119,7 @@ def _search(text: str, start: int) -> Found | NotFound:
         if end is None:
             return outcome
         problem = problem or outcome
-        at = end
+        at = counted = end
     if not found:
         return problem or NotFound("there is no JSON in the reply", start)
     if len(found) == 1 and found[0].start == start and not text[found[0].end :].strip(_BLANK):
@@ -131,7 +129,7 @@ def _search(text: str, start: int) -> Found | NotFound:
     return Found(best.value, best.start, best.end, best.how, tuple(others))
 
 
-def _read(text: str, start: int) -> Candidate | NotFound:
+def _read(text: str, start: int, in_fence: bool) -> Candidate | NotFound:
     try:
         value, end = decoder().raw_decode(text, start)
         refuse_half_characters(value, text[start:end])
@@ -143,7 +141,7 @@ def _read(text: str, start: int) -> Candidate | NotFound:
         return NotFound(f"JSON nested too deep at offset {start}", len(text))
     except Refused as error:
         return NotFound(f"JSON at offset {start} refused: {error}", len(text))
-    return Candidate(value, start, end, "fenced" if _is_fenced(text, start) else "prose")
+    return Candidate(value, start, end, "fenced" if in_fence and _is_fenced(text, start) else "prose")
 
 
 def _is_cut(text: str, error: json.JSONDecodeError) -> bool:

@@ -138,6 +138,8 @@ def _document(work: Work) -> Node:
     _open_circles(definitions, work)
     if isinstance(grammar, bool) or not definitions:
         return grammar
+    if "$ref" in grammar:
+        grammar = {"anyOf": [grammar]}
     return {**grammar, "$defs": definitions}
 
 

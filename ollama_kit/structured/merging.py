@@ -58,10 +58,9 @@ def merge(left: Node, right: Node) -> tuple[Node, tuple[str, ...]]:
                 out[key] = combine(out[key], value)
             else:
                 lost.append(key)
-    if _OBJECT_SHAPE in shapes:
-        # A closed object says nothing any more once the other's properties stand beside it.
-        if out.pop("additionalProperties", True) is not True:
-            lost.append("additionalProperties")
+    # A closed object says nothing any more once the other's properties stand beside it.
+    if _OBJECT_SHAPE in shapes and out.pop("additionalProperties", True) is not True:
+        lost.append("additionalProperties")
     if out.get("type") == [] or out.get("enum") == []:
         return False, tuple(lost)
     return out, tuple(lost)

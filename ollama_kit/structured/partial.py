@@ -77,8 +77,10 @@ class PartialJSON:
         elif self._expects in ("value", "value or end"):
             if char in "{[":
                 self._begin(char)
-            else:
+            elif char in "-0123456789tfnNI":
                 self._token.append(char)
+            else:
+                raise Refused(f"{char!r} where a value was expected")
         else:
             raise Refused(f"{char!r} where {self._expects} was expected")
         return at + 1

@@ -42,7 +42,7 @@ def counted_by(server: RealServer, model: str, request: PromptRequest) -> int:
         "model": model,
         "messages": [{"role": turn.role, "content": turn.content} for turn in request.turns],
         "stream": False,
-        "options": {"num_predict": 1, "num_ctx": 4096, "temperature": 0},
+        "options": {"num_predict": 1, "num_ctx": 1024, "temperature": 0},
     }
     if request.tools:
         body["tools"] = list(request.tools)

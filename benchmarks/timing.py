@@ -1,0 +1,45 @@
+"""Timing of things that are to be compared, and how the figures are written."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+
+
+def in_turns(works: Mapping[str, Callable[[], object]], rounds: int, warm_up: int = 1) -> dict[str, list[float]]:
+    """Seconds of each work in each round. All works take a turn in every round, so that what else the machine does
+    falls on all of them; rounds of `warm_up` come first and do not count."""
+    seconds: dict[str, list[float]] = {name: [] for name in works}
+    for number in range(warm_up + rounds):
+        for name, work in works.items():
+            start = time.perf_counter()
+            work()
+            passed = time.perf_counter() - start
+            if number >= warm_up:
+                seconds[name].append(passed)
+    return seconds
+
+
+def median_ratio(seconds: list[float], of: list[float]) -> float:
+    """The median of the ratios round by round: a slow spell of the machine slows both sides of a round."""
+    return statistics.median(ours / theirs for ours, theirs in zip(seconds, of, strict=True))
+
+
+def in_ms(seconds: list[float]) -> str:
+    """Median and spread (the middle half) for a person to read.
+
+    >>> in_ms([0.010, 0.011, 0.012, 0.013, 0.030])
+    '12.0 ms (11.0 to 13.0)'
+    """
+    low, middle, high = (value * 1e3 for value in statistics.quantiles(seconds, n=4, method="inclusive"))
+    return f"{middle:.1f} ms ({low:.1f} to {high:.1f})"
+
+
+def verdict(met: bool) -> str:
+    """The end of a line that has a target.
+
+    >>> verdict(True)
+    'met'
+    """
+    return "met" if met else "MISSED"

@@ -34,6 +34,8 @@ def ranked_merges(vocabulary: Vocabulary) -> list[tuple[str, str]] | None:
         if len(text) < 2 or text in cut_out:
             continue
         if not ids.keys() >= set(text):
+            if text not in parts:
+                continue
             return None  # the server would merge a character that is no token; the library can not
         cuts = ((text[:at], text[at:]) for at in range(1, len(text)))
         if found := [(left, right) for left, right in cuts if left in parts and right in parts]:

@@ -87,6 +87,9 @@ def integer_node(node: dict[str, Any], path: str, work: Work, depth: int) -> Nod
     for keyword, bound in (("minimum", low), ("maximum", high)):
         if bound is not None and abs(bound) > _MAX_BOUND:
             work.lose(path, keyword, f"beyond {_MAX_BOUND}")
+        elif keyword == "maximum" and bound is not None and bound < 0 and "minimum" not in out:
+            # 0.9.3 writes leading zeros under a negative upper bound that stands alone.
+            work.lose(path, keyword, "a negative one without a minimum")
         elif bound is not None:
             out[keyword] = bound
     return out

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import urllib.request
+from collections.abc import Callable
 from typing import Any
 from urllib.error import HTTPError
 
 import pytest
 
-from ollama_kit.structured.schema import load_schema
+from ollama_kit.structured.schema import Schema, load_schema
 from ollama_kit.structured.validate import validate
 from tests.realserver.process import RealServer
 from tests.structured.conftest import Group
@@ -115,3 +116,43 @@ def test_schemas_that_break_the_server_are_defused(name: str, real_server: RealS
             assert validate(load_schema(schema.grammar), value) == ()
         if not schema.lost:
             assert validate(schema, value) == ()
+
+
+def _optional(count: int) -> dict[str, Any]:
+    return {"type": "object", "properties": {f"p{index}": {"enum": [1, 2]} for index in range(count)}}
+
+
+def _required(count: int) -> dict[str, Any]:
+    names = [f"第{index}条" for index in range(count)]
+    return {
+        "type": "object",
+        "properties": {name: {"type": "string", "maxLength": 9} for name in names},
+        "required": names,
+    }
+
+
+def _nested(count: int) -> dict[str, Any]:
+    inner: dict[str, Any] = {"type": "null"}
+    for index in range(count):
+        inner = {"type": "object", "properties": {f"level{index}": inner, "other": {"type": ["string", "null"]}}}
+    return {"type": "array", "items": inner}
+
+
+def _patterns(count: int) -> dict[str, Any]:
+    return {"anyOf": [{"type": "string", "pattern": f"^(a{{2,{index + 3}}}|[b-d]{{4}})-x$"} for index in range(count)]}
+
+
+@pytest.mark.parametrize("shape", [_optional, _required, _nested, _patterns])
+def test_the_largest_schema_said_to_fit_is_accepted(
+    shape: Callable[[int], dict[str, Any]], real_server: RealServer, tiny_smollm: str
+) -> None:
+    """The bound of the grammar's length is one: at its edge the server's buffer still holds the whole grammar."""
+    count = 1
+    while count < 400 and _is_whole(load_schema(shape(count + 1), max_items=8)):
+        count += 1
+    assert count > 5
+    assert "refused" not in generate(real_server.url, tiny_smollm, load_schema(shape(count), max_items=8).grammar, 1)
+
+
+def _is_whole(schema: Schema) -> bool:
+    return schema.grammar != "json" and not any("deeper than" in loss.why for loss in schema.lost)

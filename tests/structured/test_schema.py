@@ -57,7 +57,7 @@ class Summary:
 
 SUMMARY: dict[str, Any] = {
     "title": "周报", "made": "2026-11-30T08:00:00.5Z", "score": 1, "tags": ["a"], "place": [1, "x"], "level": "high",
-    "items": [{"text": "t", "kind": "任务", "due": "2026-12-01", "parts": [{"text": "u"}]}], 
+    "items": [{"text": "t", "kind": "任务", "due": "2026-12-01", "parts": [{"text": "u"}]}],
     "extra": {"n": 1, "l": ["a"]},
 }  # fmt: skip
 

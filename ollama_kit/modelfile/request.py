@@ -106,11 +106,11 @@ def create_request(
     like a path and is not there (only looked for where `folder` is given), and for what a server of that version does
     not take. Parameters that the `ollama` command only warns about are left out, as it does.
     """
-    models = [command for command in modelfile.named("from") if not _is_path(command, folder, modelfile.path)]
-    paths = [command for command in modelfile.named("from") if command not in models]
+    bases = [(kept(base.args), _is_path(base, folder, modelfile.path)) for base in modelfile.named("from")]
+    models = [value for value, is_path in bases if not is_path]
     return CreateRequest(
-        from_=kept(models[-1].args) if models else None,
-        files=tuple(kept(command.args) for command in paths),
+        from_=models[-1] if models else None,
+        files=tuple(value for value, is_path in bases if is_path),
         adapters=_values(modelfile, "adapter")[-1:],
         draft_files=_values(modelfile, "draft"),
         template=_last_text(modelfile, "template"),

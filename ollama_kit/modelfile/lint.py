@@ -26,7 +26,6 @@ _COMMENT_AFTER = re.compile(r"[ \t]+#.*", re.DOTALL)
 _SEMVER = re.compile(r"v?(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){0,2}(?:[-+][0-9A-Za-z.+-]+)?", re.ASCII)
 _SHOWN_CHARACTERS = 5
 _LAST_WINS = ("system", "template", "adapter", "renderer", "parser", "requires")
-_USUAL_TEMPERATURE = (0.0, 2.0)
 
 
 @dataclass(frozen=True)
@@ -151,9 +150,9 @@ def _parameter(subject: _Subject, command: Command, name: str) -> Iterator[LintF
         else:
             yield subject.find(command.line, problem.rule, problem.message)
     if name == "temperature" and not problems:
-        degree, (low, high) = typed_value(name, value), _USUAL_TEMPERATURE
-        if isinstance(degree, float) and not low <= degree <= high:
-            message = f"temperature {degree} is outside the usual {low:g} to {high:g}"
+        degree = typed_value(name, value)
+        if isinstance(degree, float) and not 0 <= degree <= 2:
+            message = f"temperature {degree} is outside the usual 0 to 2"
             yield subject.find(command.line, "temperature-range", message)
 
 

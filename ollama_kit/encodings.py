@@ -42,15 +42,13 @@ def _by_mark(data: bytes) -> str | None:
 
 
 def _by_zeros(data: bytes) -> str | None:
-    """UTF-16 without a mark: Latin letters, digits and line ends leave zeros on one side only."""
+    """UTF-16 without a mark: Latin letters, digits and line ends leave zeros on one side only, and leave many."""
     sample = data[:4096]
     even, odd = sample[0::2].count(0), sample[1::2].count(0)
-    few = len(sample) // 40
-    if len(data) % 2 or max(even, odd) <= few:
+    many = max(4, len(sample) // 20)
+    if len(data) % 2 or min(even, odd) > 0 or max(even, odd) < many:
         return None
-    if odd > few and even == 0:
-        return "utf-16-le"
-    return "utf-16-be" if even > few and odd == 0 else None
+    return "utf-16-le" if odd else "utf-16-be"
 
 
 def write_text(path: Path, text: str) -> None:

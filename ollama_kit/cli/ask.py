@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from ollama_kit.guard.conversation import Document
 
 
+_SAVE_AS_TEXT = ("Save it as UTF-8 text, or extract its text first.", "请另存为 UTF-8 文本，或先提取其中的文字。")
+
+
 @click.command("ask")
 @click.argument("model")
 @click.argument("prompt", required=False)
@@ -96,8 +99,10 @@ def read_document(path: Path) -> Document:
     except UnicodeDecodeError as error:
         raise UsageError(
             f"{path} is not text in UTF-8, UTF-16 or GB18030",
-            hint=("Save it as UTF-8 text, or extract its text first.", "请另存为 UTF-8 文本，或先提取其中的文字。"),
+            hint=_SAVE_AS_TEXT,
         ) from error
+    if "\x00" in text:
+        raise UsageError(f"{path} is not text: it holds NUL characters", hint=_SAVE_AS_TEXT)
     return Document(text, path.name)
 
 

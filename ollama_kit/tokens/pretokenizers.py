@@ -9,8 +9,9 @@ not from the models' own `tokenizer.json`: what counts is what the server does. 
   (`deepseek-llm`);
 - contractions are `'s` and `'S`, never `'ſ`, which `(?i:'s)` would match.
 
-Ollama's own engine, which ran some architectures (`mistral3`, `llama4`) between 0.6 and 0.30, has the original
-pattern for `tekken` and `gpt-4o`: there a text with accents on capitals may count otherwise by a token or two.
+Ollama's own engine, which runs some architectures instead (`mistral3`, `llama4`), has the original patterns for
+`tekken` and `gpt-4o`: there a text with accented capitals or combining marks may count otherwise by a token or two.
+
 Character classes are those of the regular expression library; code points that Unicode added after version 15 may
 be classed otherwise by the server.
 """

@@ -108,7 +108,8 @@ def read_vocabulary(info: Mapping[str, Any]) -> Vocabulary:
     """The vocabulary in `model_info`; ProtocolError where its lists are absent, as they are without `verbose`.
 
     Defaults are llama.cpp's (`llama_vocab::impl::load`): SentencePiece adds a BOS and a leading blank, byte-level
-    BPE neither, except for the rules that say so.
+    BPE neither, except for the rules that say so. Ollama's own engine, which runs Gemma 3, puts no blank before
+    (tokenizer/sentencepiece.go), and files that Ollama converts do not say it.
     """
 
     def key(name: str, default: Any = None) -> Any:
@@ -125,6 +126,7 @@ def read_vocabulary(info: Mapping[str, Any]) -> Vocabulary:
                 '请以 {"verbose": true} 请求;没有分词器的模型无法计数。',
             ),
         )
+    architecture = str(info.get("general.architecture") or "")
     is_spm, rule = model == "llama", split_rule(pre) if model == "gpt2" else None
     return Vocabulary(
         model=model,
@@ -137,8 +139,8 @@ def read_vocabulary(info: Mapping[str, Any]) -> Vocabulary:
         eos=int(key("eos_token_id", 2 if is_spm else -1)),
         add_bos=bool(key("add_bos_token", is_spm or bool(rule and rule.adds_bos))),
         add_eos=bool(key("add_eos_token", False)),
-        add_space_prefix=bool(key("add_space_prefix", is_spm)),
-        architecture=str(info.get("general.architecture") or ""),
+        add_space_prefix=bool(key("add_space_prefix", is_spm and not architecture.startswith("gemma3"))),
+        architecture=architecture,
         name=str(info.get("general.name") or ""),
     )
 

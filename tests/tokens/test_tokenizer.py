@@ -125,6 +125,14 @@ def test_bos_and_eos_are_counted_where_the_model_has_them() -> None:
     assert Tokenizer.from_metadata(byte_level(pre="llama-bpe", bos_token_id=0)).count(text) == 2
 
 
+@pytest.mark.parametrize(("architecture", "prefixed"), [("llama", True), ("gemma2", True), ("gemma3", False)])
+def test_a_leading_blank_is_llama_cpps_default_and_not_gemma3s(architecture: str, prefixed: bool) -> None:
+    """Where the metadata do not say: llama.cpp puts a blank before SentencePiece text, Ollama's own engine does not."""
+    info = {key: value for key, value in vocabulary("spm").items() if not key.endswith("add_space_prefix")}
+    ids = Tokenizer.from_metadata({**info, "general.architecture": architecture}).encode("the")
+    assert [info["tokenizer.ggml.tokens"][i] for i in ids] == (["▁the"] if prefixed else ["the"])
+
+
 def test_a_word_rule_that_is_not_known_gives_a_bound_and_says_so() -> None:
     """Never a guess: not exact, counted by bytes, and ids refused."""
     tokenizer = Tokenizer.from_metadata(byte_level(pre="from-the-future"))

@@ -15,11 +15,12 @@ from ollama_kit.modelfile.characters import kept, lost_characters
 from ollama_kit.modelfile.grammar import COMMANDS, RESERVED_NAMES, TEXT_COMMANDS, Command, Modelfile
 from ollama_kit.modelfile.parameters import check_parameter, typed_value
 from ollama_kit.modelfile.reader import decode
-from ollama_kit.modelfile.request import looks_like_path, name_rule, path_exists
+from ollama_kit.modelfile.request import name_rule, path_exists
 from ollama_kit.modelfile.rules import RULES, Severity
 from ollama_kit.modelfile.scan import Fault, scan
 from ollama_kit.modelfile.secrets import find_secrets
 from ollama_kit.modelfile.versions import ServerVersion
+from ollama_kit.specs.keys import looks_like_path
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _COMMENT_AFTER = re.compile(r"[ \t]+#.*", re.DOTALL)

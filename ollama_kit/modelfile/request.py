@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,9 +15,8 @@ from ollama_kit.modelfile.parameters import ParameterProblem, check_parameter, t
 from ollama_kit.modelfile.rules import RULES
 from ollama_kit.modelfile.versions import ServerVersion
 from ollama_kit.modelfile.writer import check_parameter_name
+from ollama_kit.specs.keys import looks_like_path
 from ollama_kit.specs.model import Message, ModelSpec, ParameterValue
-
-_LOOKS_LIKE_PATH = re.compile(r"\.{1,2}[/\\]|[/\\~]|[A-Za-z]:[/\\]|.*\.(?:gguf|safetensors|bin)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -123,15 +121,6 @@ def create_request(
         requires=_known_command(modelfile, "requires", target),
         quantize=quantize,
     )
-
-
-def looks_like_path(value: str) -> bool:
-    """Whether a FROM means a file rather than a model's name.
-
-    >>> [looks_like_path(v) for v in ("./a", "C:\\\\m\\\\a", "model.GGUF", "hf.co/u/m:q4", "qwen3:4b")]
-    [True, True, True, False, False]
-    """
-    return _LOOKS_LIKE_PATH.match(value) is not None
 
 
 def path_exists(value: str, folder: Path) -> bool:

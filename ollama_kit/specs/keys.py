@@ -62,6 +62,8 @@ KEYS: Mapping[str, Key] = {
     "vars": Key("a mapping of values for Jinja", _mapping),
 }
 
+_PATH = re.compile(r"\.{1,2}[/\\]|[/\\~]|[A-Za-z]:[/\\]|.*\.(?:gguf|safetensors|bin)$", re.IGNORECASE)
+
 RIGHT_PLACE: Mapping[str, str] = {
     "num_ctx": "context",
     "context_length": "context",
@@ -124,6 +126,4 @@ def looks_like_path(text: str) -> bool:
     >>> [looks_like_path(text) for text in ("qwen3.6:27b", "hf.co/a/b:q4", "./m.gguf", "C:/m", "m.gguf")]
     [False, False, True, True, True]
     """
-    if text.startswith(("./", "../", "/", "~", ".\\", "..\\", "\\")) or text in (".", ".."):
-        return True
-    return bool(re.match(r"[A-Za-z]:[\\/]", text)) or text.lower().endswith((".gguf", ".safetensors", ".bin"))
+    return text in (".", "..") or _PATH.match(text) is not None

@@ -13,12 +13,17 @@ def in_turns(works: Mapping[str, Callable[[], object]], rounds: int, warm_up: in
     seconds: dict[str, list[float]] = {name: [] for name in works}
     for number in range(warm_up + rounds):
         for name, work in works.items():
-            start = time.perf_counter()
-            work()
-            passed = time.perf_counter() - start
+            passed = seconds_of(work)
             if number >= warm_up:
                 seconds[name].append(passed)
     return seconds
+
+
+def seconds_of(work: Callable[[], object]) -> float:
+    """How long a work takes, once."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
 
 
 def median_ratio(seconds: list[float], of: list[float]) -> float:

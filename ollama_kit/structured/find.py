@@ -23,6 +23,10 @@ _FENCE_WORDS = frozenset(("", "json", "jsonc", "json5", "javascript", "js"))
 _CUT_VALUE = re.compile(r"(?:-|t|tr|tru|f|fa|fal|fals|n|nu|nul)?")
 _CUT_NUMBER = re.compile(r"\.|[eE][+-]?")
 _MAX_CANDIDATES = 50
+_LOOK_AHEAD = 256
+# Each failure costs a pass over the text before it: Python counts its lines for the message.
+_MAX_FAILURES = 200
+_FIRST = frozenset('{["-0123456789tfnNI]')
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ def find_json(text: str) -> Found | NotFound:
 def strip_thinking(text: str) -> tuple[str, str]:
     """(the thinking, the rest of the reply). Reads `<think>…</think>` at the start, and an orphan `</think>`.
 
-    A reply that begins with JSON has no orphan: the tag then stands in a string.
+    A tag inside a JSON string is text: after an odd number of quotes, with no line break beside it.
 
     >>> strip_thinking("<think>two?</think>\\n\\n[2]")
     ('two?', '[2]')
@@ -93,29 +97,40 @@ def strip_thinking(text: str) -> tuple[str, str]:
         rest = after.lstrip(_BLANK) if closed else ""
     if not thoughts and not rest.startswith(("{", "[")):
         thought, closed, after = rest.partition("</think>")
-        if closed:
+        if closed and not _in_string(thought, after):
             return thought.strip(), after.lstrip(_BLANK)
     return ("\n\n".join(thoughts), rest) if thoughts else ("", text)
+
+
+def _in_string(before: str, after: str) -> bool:
+    return before.count('"') % 2 == 1 and not before.endswith("\n") and after[:1] not in ("", "\n", "\r")
 
 
 def _search(text: str, start: int) -> Found | NotFound:
     found: list[Candidate] = []
     problem: NotFound | None = None
-    at, fences, counted = start, 0, start
+    at, fences, counted, failures = start, 0, start, 0
     while len(found) < _MAX_CANDIDATES and (opening := _OPENING.search(text, at)):
+        if text[opening.start()] == "[" and not _may_begin(text, opening.end()):
+            at = opening.end()
+            continue
         fences, counted = fences + text.count("```", counted, opening.start()), opening.start()
         outcome = _read(text, opening.start(), fences % 2 == 1)
         if isinstance(outcome, Candidate):
             found.append(outcome)
             at = counted = outcome.end
             continue
+        failures += 1
+        if outcome.cut_off:
+            return outcome
+        if failures > _MAX_FAILURES:
+            return NotFound("too many brackets that are not JSON", opening.start())
         if text[opening.start()] == "[" and outcome.offset <= _after_blanks(text, opening.start() + 1):
             # A bracket in a sentence: a footnote, a link. What follows it is read as usual.
-            if not outcome.cut_off or opening.start() == start:
-                problem = problem or outcome
+            problem = problem or outcome
             at = opening.start() + 1
             continue
-        end = None if outcome.cut_off else _end_of_region(text, opening.start())
+        end = _end_of_region(text, opening.start())
         if end is None:
             return outcome
         problem = problem or outcome
@@ -146,12 +161,15 @@ def _read(text: str, start: int, in_fence: bool) -> Candidate | NotFound:
 
 def _is_cut(text: str, error: json.JSONDecodeError) -> bool:
     """Whether the reader stopped because the text did."""
-    rest = text[error.pos : error.pos + 12].rstrip(_BLANK)
-    if len(text) - error.pos > 12 and text[error.pos :].strip(_BLANK) != rest:
-        return error.msg.startswith("Unterminated string")
+    if error.msg.startswith("Unterminated string"):
+        return True
+    # Only what stands at the very end matters: a look at the whole rest, once for each bracket, would add up.
+    rest = text[error.pos : error.pos + _LOOK_AHEAD]
+    if len(rest) == _LOOK_AHEAD:
+        return not rest.strip(_BLANK) and not text[error.pos :].strip(_BLANK)
+    rest = rest.rstrip(_BLANK)
     return (
         not rest
-        or error.msg.startswith("Unterminated string")
         or (error.msg.startswith("Invalid \\u") and '"' not in rest)
         or (error.msg == "Expecting value" and _CUT_VALUE.fullmatch(rest) is not None)
         or (error.msg.startswith("Expecting ','") and _CUT_NUMBER.fullmatch(rest) is not None)
@@ -194,6 +212,12 @@ def _scalar(text: str, start: int) -> Found | None:
     except ValueError:
         return None
     return None if text[end:].strip(_BLANK) else Found(value, start, end, "whole")
+
+
+def _may_begin(text: str, at: int) -> bool:
+    """Whether an array could go on here; at the end of the text it could."""
+    at = _after_blanks(text, at)
+    return at == len(text) or text[at] in _FIRST
 
 
 def _after_blanks(text: str, at: int) -> int:

@@ -99,11 +99,12 @@ def test_several_documents_come_best_first() -> None:
         ("[Infinity]", "Infinity"),
         ("[1e999]", "too large"),
         ('["\\ud83d"]', "surrogate"),
-        ("['a']", "broken"),
+        ("['a']", "no JSON"),
         ("{'a': {\"b\": 1}}", "broken"),
         ('{"a": {"b": 1}, oops}', "broken"),
         ('{"a": 1}, then {"b": [1', "cut off"),
         ('{"a": tru', "cut off"),
+        ('the list: ["a, b', "cut off"),
         ('{"a": "\\u12', "cut off"),
         ("<think>and so on", "empty|no JSON"),
     ],
@@ -139,7 +140,7 @@ def _lines_run(text: str) -> int:
     return count
 
 
-@pytest.mark.parametrize("unit", ["{", "[", '{"a":', "[[1,"])
+@pytest.mark.parametrize("unit", ["{", "[", '{"a":', "[[1,", "[a", "[" + " " * 300])
 def test_a_megabyte_of_brackets_is_refused(unit: str) -> None:
     """It ends, with a reason, and no recursion error."""
     assert missing(unit * (1_000_000 // len(unit))).reason
@@ -153,6 +154,8 @@ def test_a_megabyte_of_brackets_is_refused(unit: str) -> None:
         ("a</think>\nb", ("a", "b")),
         ("<think>a", ("a", "")),
         ("plain", ("", "plain")),
+        ('so: {"</think>": 1}', ("", 'so: {"</think>": 1}')),
+        ('a 6" pipe\n</think>\n[6]', ('a 6" pipe', "[6]")),
         ('{"a": "</think>"}', ("", '{"a": "</think>"}')),
     ],
 )

@@ -12,20 +12,20 @@ from ollama_kit import __version__
 from ollama_kit.errors import OllamaKitError
 
 COMMANDS: Mapping[str, tuple[str, str]] = {
-    "init": ("project", "Start a project: modelfiles/, templates/ and an example spec."),
-    "list": ("models", "List the specs, and whether the server's copies are current."),
-    "render": ("modelfiles", "Print the Modelfile of a spec."),
-    "lint": ("modelfiles", "Check Modelfiles and specs: line, what, why, fix."),
-    "build": ("models", "Make the server have what the spec says, and prove it."),
-    "diff": ("models", "Compare a spec with what the server has."),
-    "show": ("models", "Show a model: context, GQA, tokenizer, quantisation, capabilities."),
-    "rm": ("models", "Remove a model and what its builds left."),
-    "count": ("ask", "Count the tokens of a text as the model does."),
-    "ask": ("ask", "Ask a model, guarded: sanitised, fitted, checked, retried."),
+    "init": ("project", "Start a project in FOLDER: modelfiles/ with an example, templates/ with the spec's schema."),
+    "list": ("models", "List the specs, their base and context, and whether the server's copies are current."),
+    "render": ("modelfiles", "Print the Modelfile of the spec NAME on stdout."),
+    "lint": ("modelfiles", "Check Modelfiles and specs (.yaml): line, what, why, fix."),
+    "build": ("models", "Make the server have the model that the spec NAME says, and prove it by reading it back."),
+    "diff": ("models", "Compare the spec NAME with what the server has."),
+    "show": ("models", "Show MODEL: context, GQA, tokenizer, quantisation, capabilities."),
+    "rm": ("models", "Remove the model NAME from the server, and what interrupted builds left."),
+    "count": ("ask", "Count the tokens of FILE, or of standard input, as MODEL does."),
+    "ask": ("ask", "Ask MODEL, guarded: sanitised, fitted, checked, retried."),
     "doctor": ("doctor", "Say what is wrong with this machine's set-up, and the fix."),
-    "demo": ("demo", "Run the main job on a sample chat."),
+    "demo": ("demo", "Build the demo model and let it summarise a sample WeChat group chat."),
 }
-"""Each command: the module that holds it, and its line in --help, so that --help loads none of them."""
+"""Each command: the module that holds it, and the first sentence of its docstring, so that --help loads none of them."""
 
 
 class Commands(click.Group):

@@ -25,7 +25,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "doctor": ("doctor", "Say what is wrong with this machine's set-up, and the fix."),
     "demo": ("demo", "Build the demo model and let it summarise a sample WeChat group chat."),
 }
-"""Each command: the module that holds it, and the first sentence of its docstring, so that --help loads none of them."""
+"""Each command: the module that holds it, and the first sentence of its docstring, so that --help loads no command."""
 
 
 class Commands(click.Group):

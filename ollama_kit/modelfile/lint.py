@@ -185,11 +185,8 @@ def _paths(subject: _Subject) -> Iterator[LintFinding]:
         return
     for command in subject.modelfile.commands:
         value = kept(command.args)
-        if command.name == "from":
-            missing = looks_like_path(value) and not path_exists(value, subject.folder)
-        else:
-            missing = command.name in ("adapter", "draft") and not path_exists(value, subject.folder)
-        if missing:
+        is_path = looks_like_path(value) if command.name == "from" else command.name in ("adapter", "draft")
+        if is_path and not path_exists(value, subject.folder):
             rule = "from-path-missing" if command.name == "from" else "adapter-path-missing"
             yield subject.find(command.line, rule, f"{command.name.upper()} {value[:120]}: no such file")
 

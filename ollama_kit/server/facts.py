@@ -117,19 +117,14 @@ def read_show(name: str, reply: JSON, *, digest: str = "", url: str = "") -> Mod
     info = read.mapping("model_info")
     architecture = _text(info.get("general.architecture")) or _text(details.get("family"))
     modelfile = read.text("modelfile")
-
-    def number(key: str) -> int | None:
-        value = info.get(f"{architecture}.{key}")
-        return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-
     return ModelFacts(
         name=name,
         digest=digest,
         architecture=architecture,
         capabilities=frozenset(_text(item) for item in read.items("capabilities")),
-        context_length=number("context_length"),
-        block_count=number("block_count"),
-        embedding_length=number("embedding_length"),
+        context_length=_number(info.get(f"{architecture}.context_length")),
+        block_count=_number(info.get(f"{architecture}.block_count")),
+        embedding_length=_number(info.get(f"{architecture}.embedding_length")),
         head_count=_per_layer(info.get(f"{architecture}.attention.head_count")),
         head_count_kv=_per_layer(info.get(f"{architecture}.attention.head_count_kv")),
         tokenizer_model=_text(info.get("tokenizer.ggml.model")),
@@ -208,15 +203,19 @@ def _spread(counts: PerLayer, layers: int) -> tuple[int, ...]:
 def _per_layer(value: object) -> PerLayer | None:
     if isinstance(value, list):
         return tuple(_int(item) for item in value) or None
-    return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    return _number(value)
 
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+def _number(value: object) -> int | None:
+    return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
 def _int(value: object) -> int:
-    return int(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else 0
+    return _number(value) or 0
 
 
 _KINDS: dict[type, str] = {str: "text", dict: "an object", list: "a list"}

@@ -26,6 +26,7 @@ class ControlTokens:
 
     by_first: dict[str, tuple[tuple[int, frozenset[str]], ...]]
     starts: re.Pattern[str]
+    alone: frozenset[str] = frozenset()  # tokens of a single character: they are there even where a longer one starts
 
     @staticmethod
     def of(tokens: Iterable[str]) -> ControlTokens:
@@ -52,7 +53,7 @@ def _of(tokens: frozenset[str]) -> ControlTokens:
         for first, lengths in by_first.items()
     }
     starts = "[" + "".join(map(re.escape, sorted(ready))) + "]" if ready else "(?!)"
-    return ControlTokens(ready, re.compile(starts))
+    return ControlTokens(ready, re.compile(starts), frozenset(token for token in tokens if len(token) == 1))
 
 
 def neutralise_control_tokens(text: str, tokens: ControlTokens, source: str) -> tuple[Changed, tuple[Finding, ...]]:
@@ -68,8 +69,8 @@ def neutralise_control_tokens(text: str, tokens: ControlTokens, source: str) -> 
     """
     edits, findings = [], []
     for start, end in tokens.spans(text):
-        alone = end - start == 1
-        edits.append(Edit(start, end, STAND_IN) if alone else Edit(start + 1, start + 1, BREAK))
+        alone = end - start == 1 or text[start] in tokens.alone
+        edits.append(Edit(start, start + 1, STAND_IN) if alone else Edit(start + 1, start + 1, BREAK))
         findings.append(
             Finding(
                 stage=STAGE,

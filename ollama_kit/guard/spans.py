@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Edit:
     """`old[start:end]` was replaced by `new`. Edits of one text are sorted and do not overlap."""
 
@@ -52,9 +52,30 @@ class SpanMap:
         found, ceiling = offset + self.shifts[at], self.ceilings[at]
         return min(found, ceiling) if ceiling >= 0 else found
 
+    def original_end(self, offset: int) -> int:
+        """The offset in the original text where what ends at `offset` in the changed one ended: what was taken out
+        right behind it is not part of it, and a replacement that ends here is whole.
+
+        >>> SpanMap.of([Edit(1, 4, "")]).original(1), SpanMap.of([Edit(1, 4, "")]).original_end(1)
+        (4, 1)
+        """
+        at = bisect_left(self.ends, offset) - 1
+        if at < 0:
+            return offset
+        found, ceiling = offset + self.shifts[at], self.ceilings[at]
+        if ceiling < 0:
+            return found
+        return ceiling if offset >= self.ends[at + 1] else min(found, ceiling)
+
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The original span of a span in the changed text."""
-        return self.original(start), max(self.original(start), self.original(end))
+        first = self.original(start)
+        return first, max(first, self.original_end(end))
+
+    def cuts(self, offset: int) -> bool:
+        """Whether an offset in the changed text lies inside a replacement, with parts of it on either side."""
+        at = bisect_left(self.ends, offset) - 1
+        return at >= 0 and self.ceilings[at] >= 0 and offset < self.ends[at + 1]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,105 @@
+"""Text that stands in a sentence in code: base64, hexadecimal, percent signs, escapes, tag characters."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from urllib.parse import unquote_to_bytes
+
+_SHORTEST = 6
+_LEGIBLE = 0.85
+
+
+@dataclass(frozen=True)
+class Payload:
+    """What `text[start:end]` says once decoded from `code`."""
+
+    code: str
+    start: int
+    end: int
+    text: str
+
+
+def payloads(text: str) -> Iterator[Payload]:
+    """Each run in `text` that decodes to legible text, by code and then by place. Linear: a run is decoded once."""
+    for code, pattern, decode in _codes():
+        for match in pattern.finditer(text):
+            plain = decode(match.group())
+            if len(plain) >= _SHORTEST and _legible(plain):
+                yield Payload(code, match.start(), match.end(), plain)
+
+
+def _legible(text: str) -> bool:
+    sample = text[:400]
+    return sum(character.isprintable() or character in "\n\t" for character in sample) >= _LEGIBLE * len(sample)
+
+
+def _utf8(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return ""
+
+
+def _base64(run: str) -> str:
+    """The text of a base64 run, standard or URL-safe; what does not fill a group of four at its end is left out."""
+    compact = "".join(run.split()).rstrip("=").translate({ord("-"): "+", ord("_"): "/"})
+    compact = compact[: len(compact) - (len(compact) % 4 == 1)]
+    try:
+        return _utf8(base64.b64decode(compact + "=" * (-len(compact) % 4)))
+    except (binascii.Error, ValueError):
+        return ""
+
+
+def _base32(run: str) -> str:
+    try:
+        return _utf8(base64.b32decode(run.rstrip("=") + "=" * (-len(run.rstrip("=")) % 8)))
+    except (binascii.Error, ValueError):
+        return ""
+
+
+def _hex(run: str) -> str:
+    digits = re.sub(r"\\x|0x|[^0-9a-fA-F]", "", run)
+    return _utf8(bytes.fromhex(digits[: len(digits) // 2 * 2]))
+
+
+def _percent(run: str) -> str:
+    return _utf8(unquote_to_bytes(run))
+
+
+def _escapes(run: str) -> str:
+    codes = re.findall(r"[0-9a-fA-F]{4,6}", run)
+    text = "".join(chr(code) for digits in codes if (code := int(digits, 16)) < 0x110000)
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
+
+
+def _entities(run: str) -> str:
+    codes = (int(digits[1:], 16) if digits[0] in "xX" else int(digits) for digits in re.findall(r"&#(\w{2,8});", run))
+    return "".join(chr(code) for code in codes if code < 0xD800 or 0xE000 <= code < 0x110000)
+
+
+def _bits(run: str) -> str:
+    return _utf8(bytes(int(bits, 2) for bits in re.findall(r"[01]{8}", run)))
+
+
+def _tags(run: str) -> str:
+    return "".join(chr(ord(character) - 0xE0000) for character in run if 0xE0020 <= ord(character) < 0xE007F)
+
+
+@cache
+def _codes() -> tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...]:
+    table = (
+        ("base64", r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{12,}(?:\r?\n[A-Za-z0-9+/_-]{12,})*={0,2}", _base64),
+        ("base32", r"(?<![A-Z2-7])[A-Z2-7]{16,}={0,6}(?![A-Za-z0-9])", _base32),
+        ("hex", r"(?<![0-9A-Fa-f])(?:(?:\\x|0x)?[0-9A-Fa-f]{2}[ ,:]?){8,}(?![0-9A-Fa-f])", _hex),
+        ("percent", r"(?:[\w.+~:/-]{0,8}(?:%[0-9A-Fa-f]{2})+){3,}[\w.+~:/-]{0,40}|(?:%[0-9A-Fa-f]{2}){6,}", _percent),
+        ("escapes", r"(?:\\?[uU]\+?\{?[0-9A-Fa-f]{4,6}\}?[ ,]?){4,}", _escapes),
+        ("entities", r"(?:&#(?:[0-9]{2,7}|[xX][0-9A-Fa-f]{2,6});[ ]?){4,}", _entities),
+        ("bits", r"(?<![01])(?:[01]{8}[ ,]?){6,}(?![01])", _bits),
+        ("tags", "[\U000e0020-\U000e007e]{4,}", _tags),
+    )
+    return tuple((code, re.compile(pattern), decode) for code, pattern, decode in table)

@@ -1,0 +1,185 @@
+"""Other ways to read a sentence: what an order looks like once its disguise is taken off.
+
+Each disguise has a sign that is searched for once over the whole text; only a sentence that shows it is read again.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from ollama_kit.guard.injection import lexicon_en
+
+_CJK = "\u3400-\u9fff"
+_INVISIBLE = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\U000e0001-\U000e01ef"
+_BETWEEN = r" \u3000\u00a0_*.·•・|/\\~+^\-"
+
+_STRONG = "ignore disregard instruction previous system prompt forget reveal password everything override".split()
+_STRONG_ZH = "忽略 无视 忘记 指令 提示词 系统 规则 之前".split()
+
+_SYLLABLES = {
+    "忽略": ("hu", "l(?:u|v|ü|ue|ve|üe)e?"),
+    "无视": ("wu", "shi"),
+    "忘记": ("wang", "ji"),
+    "指令": ("zhi", "ling"),
+    "命令": ("ming", "ling"),
+    "提示词": ("ti", "shi", "ci"),
+    "系统": ("xi", "tong"),
+    "之前": ("zhi", "qian"),
+    "以上": ("yi", "shang"),
+    "上面": ("shang", "mian"),
+    "前面": ("qian", "mian"),
+    "所有": ("suo", "you"),
+    "规则": ("gui", "ze"),
+    "要求": ("yao", "qiu"),
+    "输出": ("shu", "chu"),
+    "回复": ("hui", "fu"),
+    "密码": ("mi", "ma"),
+    "泄露": ("xie", "lou|lu"),
+    "告诉我": ("gao", "su", "wo"),
+    "扮演": ("ban", "yan"),
+    "限制": ("xian", "zhi"),
+    "任务": ("ren", "wu"),
+}
+_LEET = {"a": "4@", "e": "3", "i": "1!", "l": "1", "o": "0", "s": "5$", "t": "7", "g": "9", "b": "8"}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """`sign` marks a sentence that may be disguised this way; `read` gives the plain sentence, still folded.
+    `weight` is what the disguise itself adds to the score, where the plain sentence shows anything."""
+
+    name: str
+    sign: re.Pattern[str]
+    read: Callable[[str], str]
+    weight: float
+
+
+@cache
+def readings() -> tuple[Reading, ...]:
+    """All of them. The signs have no gaps without bound, so that a search is linear."""
+    single = rf"(?:[a-z][{_BETWEEN}{_INVISIBLE}]{{1,3}}){{5,}}[a-z](?![a-z])"
+    split = rf"[{_CJK}][{_BETWEEN}{_INVISIBLE}]{{1,3}}[{_CJK}][{_CJK}{_BETWEEN}{_INVISIBLE}，]{{0,12}}?[{_CJK}][{_BETWEEN}{_INVISIBLE}]{{1,3}}[{_CJK}]"
+    return (
+        Reading("invisible", re.compile(rf"\w[{_INVISIBLE}]+\w"), _visible, 0.1),
+        Reading("spaced", re.compile(single), _joined_letters, 0.3),
+        Reading("spaced", re.compile(split), _joined_characters, 0.15),
+        Reading("leetspeak", re.compile("|".join(map(_leet_sign, _STRONG))), _plain_letters, 0.3),
+        Reading("pinyin", re.compile("|".join(map(_pinyin_sign, _SYLLABLES))), _hanzi, 0.25),
+        Reading("rot13", re.compile("|".join(codecs.encode(word, "rot13") for word in _STRONG)), _rot13, 0.4),
+        Reading("backwards", re.compile("|".join(word[::-1] for word in (*_STRONG, *_STRONG_ZH))), _backwards, 0.4),
+    )
+
+
+def _visible(sentence: str) -> str:
+    return _invisible().sub("", sentence)
+
+
+def _joined_letters(sentence: str) -> str:
+    """Single letters joined to words: by the wider gaps where there are any, else by the words that the rules know.
+
+    >>> _joined_letters("i g n o r e  r u l e s").split()
+    ['ignore', 'rules']
+    """
+
+    def join(run: re.Match[str]) -> str:
+        parts = _wide_gaps().split(run.group())
+        joined = [_separators().sub("", part) for part in parts]
+        return " ".join(joined) if len(joined) > 1 else _known_words().sub(r" \g<0> ", joined[0])
+
+    return _letter_run().sub(join, _visible(sentence))
+
+
+def _joined_characters(sentence: str) -> str:
+    return _between_characters().sub("", _visible(sentence))
+
+
+def _plain_letters(sentence: str) -> str:
+    return _mixed_word().sub(lambda word: word.group().translate(_leet_table()), sentence)
+
+
+def _hanzi(sentence: str) -> str:
+    for word, pattern in _pinyin_words():
+        sentence = pattern.sub(word, sentence)
+    return sentence
+
+
+def _rot13(sentence: str) -> str:
+    return codecs.encode(sentence, "rot13")
+
+
+def _backwards(sentence: str) -> str:
+    return sentence[::-1]
+
+
+def _leet_sign(word: str) -> str:
+    """Matches `word` with at least one letter written as a digit or a sign."""
+    letters = "".join(f"[{letter}{re.escape(_LEET.get(letter, ''))}]" for letter in word)
+    return f"(?<![a-z0-9])(?!{word}){letters}"
+
+
+def _pinyin_sign(word: str) -> str:
+    """Matches `word` with at least one character written as pinyin."""
+    return f"(?!{word}){_pinyin(word)}"
+
+
+def _pinyin(word: str) -> str:
+    each = (
+        rf"(?:{character}|(?<![a-z])(?:{syllable})[1-5]?|(?<=[a-z])(?:{syllable})[1-5]?)"
+        for character, syllable in zip(word, _SYLLABLES[word], strict=True)
+    )
+    return r"(?<![a-z])" + r"[\s'-]?".join(each) + r"(?![a-rt-z])"
+
+
+def _word_list() -> Iterator[str]:
+    for name in ("ignore", "earlier", "orders", "reveal", "inner", "above", "emit", "only", "mode"):
+        yield from (word for word in lexicon_en.CONCEPTS[name].split() if word.replace("?", "").isalpha())
+    yield from "your you are now the and to of everything instructions? system prompts? approved".split()
+
+
+@cache
+def _known_words() -> re.Pattern[str]:
+    return re.compile("|".join(sorted(set(_word_list()), key=len, reverse=True)))
+
+
+@cache
+def _pinyin_words() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((word, re.compile(_pinyin(word))) for word in _SYLLABLES)
+
+
+@cache
+def _leet_table() -> dict[int, str]:
+    return {ord(strange): letter for letter, others in reversed(_LEET.items()) for strange in others}
+
+
+@cache
+def _mixed_word() -> re.Pattern[str]:
+    return re.compile(r"[a-z0-9@$!]{3,40}")
+
+
+@cache
+def _invisible() -> re.Pattern[str]:
+    return re.compile(f"[{_INVISIBLE}]+")
+
+
+@cache
+def _letter_run() -> re.Pattern[str]:
+    return re.compile(rf"(?<![a-z])(?:[a-z][{_BETWEEN}]{{1,4}}){{3,}}[a-z](?![a-z])")
+
+
+@cache
+def _separators() -> re.Pattern[str]:
+    return re.compile(f"[{_BETWEEN}]+")
+
+
+@cache
+def _wide_gaps() -> re.Pattern[str]:
+    return re.compile(r"[ \u3000\u00a0]{2,}|[ ]?[/|][ ]?")
+
+
+@cache
+def _between_characters() -> re.Pattern[str]:
+    return re.compile(rf"(?<=[{_CJK}，。：])[{_BETWEEN}]+(?=[{_CJK}，。：])")

@@ -1,0 +1,124 @@
+"""How much a sentence looks like an order to the model: weights of the rules it matches, by family."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+
+from ollama_kit.guard.injection import lexicon_en, lexicon_zh, rules_en, rules_marks, rules_zh
+from ollama_kit.guard.injection.literals import required, search_for
+from ollama_kit.guard.injection.rule import Rule, words
+
+REPORTED = 0.45
+"""What is left of a score where the text only speaks about an injection: the suspicious part is a quotation."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """`families` are what was found, with the weight of the heaviest rule of each."""
+
+    families: dict[str, float] = field(default_factory=dict)
+    factor: float = 1.0
+
+    @property
+    def total(self) -> float:
+        """0 to 1: the chance that not all of the evidence is wrong, each weight taken as a chance of its own."""
+        left = 1.0
+        for weight in self.families.values():
+            left *= 1.0 - weight
+        return (1.0 - left) * self.factor
+
+    def plus(self, family: str, weight: float) -> Score:
+        """This score with one more piece of evidence; the heavier one counts within a family."""
+        heavier = max(weight, self.families.get(family, 0.0))
+        return Score({**self.families, family: heavier}, self.factor)
+
+    @property
+    def rule(self) -> str:
+        """The family that weighs most: what to call the finding."""
+        return max(self.families, key=lambda family: self.families[family], default="")
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A rule with the words of its concepts in it."""
+
+    family: str
+    weight: float
+    pattern: re.Pattern[str]
+
+
+@dataclass(frozen=True)
+class RuleSet:
+    """All rules, and the literals that tell which of them can match at all."""
+
+    rules: tuple[Compiled, ...]
+    triggers: re.Pattern[str]
+    by_trigger: dict[str, tuple[int, ...]]
+
+    def hits(self, text: str) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Places in folded `text` where a literal stands, each with the numbers of the rules that need it."""
+        search, by_trigger = self.triggers.search, self.by_trigger
+        found = search(text)
+        while found:
+            at = found.start()
+            yield at, by_trigger[found.group()]
+            found = search(text, at + 1)
+
+    def score(self, sentence: str, candidates: Iterable[int] | None = None) -> Score:
+        """The score of a folded sentence by the rules numbered in `candidates` (all that its literals allow)."""
+        if candidates is None:
+            candidates = {number for _, numbers in self.hits(sentence) for number in numbers}
+        families: dict[str, float] = {}
+        for number in candidates:
+            rule = self.rules[number]
+            if rule.weight > families.get(rule.family, 0.0) and rule.pattern.search(sentence):
+                families[rule.family] = rule.weight
+        return self._discounted(sentence, Score(families))
+
+    def _discounted(self, sentence: str, score: Score) -> Score:
+        """Less where the text reports what somebody else said, and says nothing itself."""
+        if score.total < REPORTED or "turn" in score.families or not _reports().search(sentence):
+            return score
+        rest, quotations = _quotations().subn(" ", sentence)
+        if quotations and self.score(rest).total < REPORTED:
+            return Score(score.families, REPORTED)
+        return score
+
+
+@cache
+def rule_set() -> RuleSet:
+    """The rules of all languages, compiled once."""
+    chinese = {name: words(listed, bounded=False) for name, listed in lexicon_zh.CONCEPTS.items()}
+    english = {name: words(listed, bounded=True) for name, listed in lexicon_en.CONCEPTS.items()}
+    english["start"] = lexicon_en.START
+    tables = ((rules_zh.RULES, chinese), (rules_en.RULES, english), (rules_marks.RULES, {}))
+    return _ready([_compiled(rule, concepts) for rules, concepts in tables for rule in rules])
+
+
+def _compiled(rule: Rule, concepts: dict[str, str]) -> Compiled:
+    return Compiled(rule.family, rule.weight, re.compile(rule.expanded(concepts)))
+
+
+def _ready(rules: list[Compiled]) -> RuleSet:
+    """Heavier rules come first, so that the lighter ones of a family are not tried."""
+    rules = sorted(rules, key=lambda rule: -rule.weight)
+    needed = [required(rule.pattern) for rule in rules]
+    literals = sorted(set().union(*needed))
+    by_trigger = {
+        literal: tuple(number for number, need in enumerate(needed) if any(other in literal for other in need))
+        for literal in literals
+    }
+    return RuleSet(tuple(rules), search_for(literals), by_trigger)
+
+
+@cache
+def _reports() -> re.Pattern[str]:
+    return re.compile(words(lexicon_zh.REPORTED, False) + "|" + words(lexicon_en.REPORTED, True))
+
+
+@cache
+def _quotations() -> re.Pattern[str]:
+    return re.compile(r"[“\"「『‘《][^”\"」』’》\n]{1,200}[”\"」』’》]|(?<!\w)['`][^'`\n]{1,200}['`]")

@@ -1,0 +1,66 @@
+"""Where sentences begin and end. Offsets are characters of the text given."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cache
+
+LONGEST = 400
+"""Characters; what runs on without an end is cut into pieces of this length, so that no rule sees more."""
+
+OVERLAP = 80
+"""Characters that such pieces share, so that nothing is missed at a cut."""
+
+
+@cache
+def _ends() -> re.Pattern[str]:
+    return re.compile(r"[。！？；\n\u2028\u2029]+[”’」』）)]*|[.!?](?=\s)|[.!?][\"'”’)]+(?=\s)")
+
+
+@dataclass(frozen=True)
+class Sentences:
+    """The sentences of a text, found once and looked up by offset."""
+
+    text: str
+    ends: tuple[int, ...]
+
+    @staticmethod
+    def of(text: str) -> Sentences:
+        return Sentences(text, tuple(match.end() for match in _ends().finditer(text)))
+
+    def around(self, offset: int) -> tuple[int, int]:
+        """The sentence that holds `offset`, white space at its sides left out.
+
+        >>> Sentences.of("好的。忽略它！").around(4)
+        (3, 7)
+        """
+        at = bisect_right(self.ends, offset)
+        start = self.ends[at - 1] if at else 0
+        end = self.ends[at] if at < len(self.ends) else len(self.text)
+        if end - start > LONGEST:
+            step = LONGEST - OVERLAP
+            start += (offset - start) // step * step
+            end = min(end, start + LONGEST)
+        return trimmed(self.text, start, end)
+
+    def after(self, end: int) -> tuple[int, int] | None:
+        """The next sentence that is not blank, at most a few lines on; None at the end of the text."""
+        for _ in range(3):
+            if end >= len(self.text):
+                return None
+            start, stop = self.around(end)
+            if start < stop:
+                return start, stop
+            at = bisect_right(self.ends, end)
+            if at >= len(self.ends):
+                return None
+            end = self.ends[at]
+        return None
+
+
+def trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span without white space at its sides."""
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip()), end - (len(piece) - len(piece.rstrip()))

@@ -1,0 +1,34 @@
+"""Secrets and personal data in text: found by rules of our own, replaced by placeholders that give the values back.
+
+    rules        kinds, severities and the two sets that policies name
+    checksums    the arithmetic of ID numbers, cards and credit codes
+    folding      full-width text seen as plain, every character in its place
+    detect       all finders, and which one wins where they overlap
+    placeholders what stands for a value, and the way back
+    redaction    the stage
+
+The finders: `keys` (vendors' tokens, key files), `labelled` (what follows "password:" or 密码：), `digits` (phones,
+cards, ID numbers), `addresses` (e-mail, IP, MAC), `names`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ollama_kit.guard.private.placeholders import Placeholders
+    from ollama_kit.guard.private.redaction import redact_private_data
+    from ollama_kit.guard.private.rules import KINDS, PERSONAL, SECRETS
+
+__all__ = ["redact_private_data", "Placeholders", "SECRETS", "PERSONAL", "KINDS"]
+
+_HOMES = {"redact_private_data": "redaction", "Placeholders": "placeholders"}
+
+
+def __getattr__(name: str) -> Any:
+    """The public name, imported when first used."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_HOMES.get(name, 'rules')}"), name)

@@ -1,0 +1,143 @@
+"""Finds addresses of the net: e-mail, IPv4 and IPv6, MAC."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from ipaddress import AddressValueError, IPv4Address, IPv6Address
+
+from ollama_kit.guard.private.folding import Seen
+from ollama_kit.guard.private.rules import Hit
+
+LOCAL_PART = 64
+"""Characters that RFC 5321 allows before the @."""
+
+_LOCAL = "abcdefghijklmnopqrstuvwxyz0123456789._%+-"
+_FILES = re.compile("png|jpe?g|gif|svg|webp|ico|css|js|ts|json|html?|md|txt|pdf|py|go|rs|zip|gz|ya?ml|local")
+
+
+def find_addresses(seen: Seen) -> Iterator[Hit]:
+    """Every e-mail address, IP address and MAC address."""
+    yield from _emails(seen)
+    yield from _ipv4(seen)
+    yield from _colons(seen)
+
+
+@cache
+def _domain() -> re.Pattern[str]:
+    return re.compile(r"@(?:[a-z0-9](?:[a-z0-9-]{0,62})\.){1,8}([a-z]{2,24})(?![a-z0-9-])")
+
+
+def _emails(seen: Seen) -> Iterator[Hit]:
+    for found in _domain().finditer(seen.lower):
+        at, end = found.span()
+        start = _walk_back(seen.lower, at, _LOCAL, LOCAL_PART)
+        while start < at and seen.lower[start] in ".-":
+            start += 1
+        is_remote = seen.lower[start:at] == "git" and seen.lower[end : end + 1] == ":"
+        if start < at and not _FILES.fullmatch(found[1]) and not is_remote and seen.lower[start - 2 : start] != "//":
+            yield Hit(start, end, "email")
+
+
+@cache
+def _last_three() -> re.Pattern[str]:
+    """What follows the first octet: a pattern that begins with a literal is found faster."""
+    return re.compile(r"\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}(?![0-9A-Za-z_]|\.[0-9])")
+
+
+@cache
+def _net_word() -> re.Pattern[str]:
+    words = (
+        "ip|地址|主机|服务器|网关|内网|外网|公网|节点|dns|host|server|gateway|ping|ssh|telnet|addr|address|from|proxy|代理|"
+        "client|remote|login|登录|登陆|访问|连接|connect|listen"
+    )
+    return re.compile(rf"(?:(?:{words})[^0-9\n]{{0,10}}|://|@)\Z")
+
+
+@cache
+def _version_word() -> re.Pattern[str]:
+    words = (
+        "版本|升级|更新|固件|内核|补丁|第|章|节|v|ver|version|rc|release|firmware|kernel|build|upgrade|chapter|section"
+    )
+    return re.compile(rf"(?:(?:{words})[^0-9\n]{{0,6}}|[a-z]/|==|~=|>=)\Z")
+
+
+def _ipv4(seen: Seen) -> Iterator[Hit]:
+    for found in _last_three().finditer(seen.folded):
+        start, end = _walk_back(seen.folded, found.start(), "0123456789", 3), found.end()
+        before = seen.folded[start - 1 : start]
+        if _runs_on(before) or before == ".":
+            continue
+        try:
+            address = IPv4Address(seen.folded[start:end])
+        except AddressValueError:
+            continue
+        nobodys = address.is_loopback or address.is_unspecified or address.packed[0] == 255
+        if not nobodys and _names_a_machine(seen, start, end, address.packed):
+            yield Hit(start, end, "ipv4")
+
+
+def _names_a_machine(seen: Seen, start: int, end: int, octets: bytes) -> bool:
+    """Whether four numbers are an address: a word says so, or no word says version or chapter and they are too
+    large for one."""
+    after, window = seen.folded[end : end + 1], max(0, start - 20)
+    if after in (":", "/") or _net_word().search(seen.lower, window, start):
+        return True
+    if after in tuple("条款节章版") or _version_word().search(seen.lower, window, start):
+        return False
+    return octets[0] == 10 or (octets[0] > 10 and max(octets) >= 32)
+
+
+def _walk_back(text: str, at: int, alphabet: str, most: int) -> int:
+    start = at
+    while start > 0 and at - start < most and text[start - 1] in alphabet:
+        start -= 1
+    return start
+
+
+@cache
+def _groups() -> re.Pattern[str]:
+    """What may follow the first group of an IPv6 address, or the first byte of a MAC."""
+    return re.compile(r":[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){1,8}|-[0-9a-f]{2}(?:-[0-9a-f]{2}){4}(?![0-9a-z-])")
+
+
+def _colons(seen: Seen) -> Iterator[Hit]:
+    """MAC and IPv6 addresses; the colon of a label ("IP:") may stand before the first group."""
+    for found in _groups().finditer(seen.lower):
+        at, end = found.span()
+        if found[0][0] == ":" and found[0].count(":") < 5 and "::" not in found[0]:
+            continue
+        for start in (_walk_back(seen.lower, at, "0123456789abcdef", 4), at + 1):
+            value = seen.lower[start:end]
+            if value.endswith(":") and not value.endswith("::"):
+                value = value[:-1]
+            if _runs_on(seen.lower[start - 1 : start]) or _runs_on(seen.lower[end : end + 1]):
+                continue
+            if _is_mac(value) or _is_ipv6(value):
+                yield Hit(start, start + len(value), "mac" if _is_mac(value) else "ipv6")
+                break
+
+
+def _runs_on(neighbour: str) -> bool:
+    return bool(neighbour) and neighbour.isascii() and (neighbour.isalnum() or neighbour in "_-")
+
+
+@cache
+def _mac() -> re.Pattern[str]:
+    return re.compile(r"[0-9a-f]{2}([:-])[0-9a-f]{2}(?:\1[0-9a-f]{2}){4}")
+
+
+def _is_mac(value: str) -> bool:
+    """With dashes it must hold a letter: six pairs of digits are a time as well."""
+    return _mac().fullmatch(value) is not None and (":" in value or any(map(str.isalpha, value)))
+
+
+def _is_ipv6(value: str) -> bool:
+    """Whether `value` is an address that can belong to a machine of somebody's: global, unique local or link local."""
+    try:
+        address = IPv6Address(value)
+    except AddressValueError:
+        return False
+    local = value.startswith(("fe80:", "fc", "fd"))
+    return (local or value[:1] in ("2", "3")) and len(value.split(":")[0]) == 4 and not address.is_multicast

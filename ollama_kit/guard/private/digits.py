@@ -1,0 +1,266 @@
+"""Finds what is mostly digits: telephone numbers, ID cards, bank cards, credit codes, number plates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from ollama_kit.guard.private.checksums import is_bank_card, is_credit_code, is_id_card, is_old_id_card
+from ollama_kit.guard.private.folding import Seen
+from ollama_kit.guard.private.rules import Hit
+
+LOOK_BACK = 24
+"""Characters before a number in which a label may stand."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A number as it is written, beginning at a run of digits, and what else must hold for it."""
+
+    rule: str
+    pattern: str
+    holds: Callable[[Seen, int, int], bool]
+
+
+@cache
+def _phone_word() -> re.Pattern[str]:
+    words = (
+        "电话|手机|联系|致电|拨打|热线|座机|传真|客服|号码|微信|tel|phone|mobile|mob|cell|call|fax|whatsapp|wechat|dial"
+    )
+    return re.compile(rf"(?:{words})[^0-9\n]{{0,12}}\Z")
+
+
+@cache
+def _local_word() -> re.Pattern[str]:
+    return re.compile(r"(?:电话|座机|传真|tel|phone|fax)[\s:.(]{0,4}\Z")
+
+
+@cache
+def _counting_word() -> re.Pattern[str]:
+    chinese = "单号|编号|流水号?|工号|订单|运单|快递|序列号|批号|货号|合同号|票号|发票|代码|批次|版本"
+    english = "order|invoice|tracking|serial|sku|ref|batch|build|parcel|case|ticket|part|txn|transaction"
+    field = "id|bytes|size|count|offset|length|total|seed|time|timestamp|ts"
+    return re.compile(
+        rf"(?:{chinese}|\b(?:{english})(?: ?(?:no|number|id)\b)?)[\s.:#号为是_-]{{0,4}}\Z"
+        rf"|(?<![a-z])(?:[a-z]+_)?(?:[a-z]{{0,12}})(?:{field})[\"']{{0,2}}[ ]?[:=][ ]?[\"']?\Z"
+    )
+
+
+@cache
+def _id_word() -> re.Pattern[str]:
+    return re.compile(r"(?:身份证|身份號|证件|公民身份|id card|id no|identity)[^0-9\n]{0,10}\Z")
+
+
+def _before(pattern: re.Pattern[str], seen: Seen, at: int) -> bool:
+    return pattern.search(seen.lower, max(0, at - LOOK_BACK), at) is not None
+
+
+def _counts(seen: Seen, start: int) -> bool:
+    """Whether what stands before says that the number is an order's, a parcel's, a build's."""
+    return _before(_counting_word(), seen, start) and not _before(_phone_word(), seen, start)
+
+
+def _is_money(seen: Seen, start: int, end: int) -> bool:
+    return seen.folded[start - 1 : start] in tuple("¥￥$€£") or seen.lower[end : end + 1] in tuple("元%")
+
+
+def _begins_word(seen: Seen, start: int) -> bool:
+    """Whether no longer number or name runs into the one at `start`; "tel" may."""
+    before = seen.folded[start - 1 : start] if start else ""
+    if before in ("-", ".") and seen.folded[start - 2 : start - 1].isdigit():
+        return False
+    glued = before.isascii() and (before.isalnum() or before == "_")
+    return not glued or _before(_glue(), seen, start)
+
+
+@cache
+def _glue() -> re.Pattern[str]:
+    return re.compile(r"(?<![a-z])(?:tel|phone|mobile|mob|fax|cell|wechat|wx|vx|id|card|no)\Z")
+
+
+def _is_mobile(seen: Seen, start: int, end: int) -> bool:
+    is_amount = re.match(r"\.[0-9]", seen.folded[end : end + 2]) is not None or _is_money(seen, start, end)
+    return _begins_word(seen, start) and not is_amount and not _counts(seen, start)
+
+
+def _is_landline(seen: Seen, start: int, end: int) -> bool:
+    number = seen.folded[start:end]
+    separated = re.match(r"0[0-9]{2,3}[ )-]", number) is not None
+    behind_four = re.search(r"[0-9]{4} \Z", seen.folded[max(0, start - 5) : start]) is not None
+    said = _before(_phone_word(), seen, start)
+    return _begins_word(seen, start) and not behind_four and (said or (separated and not _counts(seen, start)))
+
+
+def _is_hotline(seen: Seen, start: int, end: int) -> bool:
+    dashed = seen.folded[start + 3] == "-"
+    return _begins_word(seen, start) and (dashed or _before(_phone_word(), seen, start))
+
+
+def _is_local(seen: Seen, start: int, end: int) -> bool:
+    return _before(_local_word(), seen, start)
+
+
+def _is_american(seen: Seen, start: int, end: int) -> bool:
+    in_parentheses = seen.folded[start - 1 : start] == "(" and ")" in seen.folded[start:end]
+    return in_parentheses or (_begins_word(seen, start) and _before(_phone_word(), seen, start))
+
+
+def _is_id_card(seen: Seen, start: int, end: int) -> bool:
+    return is_id_card(_bare(seen, start, end))
+
+
+def _is_old_id_card(seen: Seen, start: int, end: int) -> bool:
+    return _before(_id_word(), seen, start) and is_old_id_card(seen.folded[start:end])
+
+
+def _is_bank_card(seen: Seen, start: int, end: int) -> bool:
+    fresh = _begins_word(seen, start) and not _counts(seen, start) and not _is_money(seen, start, end)
+    return fresh and is_bank_card(_bare(seen, start, end))
+
+
+def _is_credit_code(seen: Seen, start: int, end: int) -> bool:
+    glued = start > 0 and seen.folded[start - 1].isascii() and seen.folded[start - 1].isalnum()
+    return not glued and is_credit_code(_bare(seen, start, end))
+
+
+def _bare(seen: Seen, start: int, end: int) -> str:
+    return seen.folded[start:end].replace(" ", "").replace("-", "").upper()
+
+
+_DAY = "(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])"
+_EXTENSION = r"(?:(?:-|转|ext\.? ?|分机号?:? ?)[0-9]{1,5})?"
+_ENDS = "(?![0-9A-Za-z_])"
+
+SHAPES: tuple[Shape, ...] = (
+    Shape("id_card_18", rf"[1-9][0-9]{{5}}[ -]?(?:18|19|20)[0-9]{{2}}{_DAY}[ -]?[0-9]{{3}}[0-9X]{_ENDS}", _is_id_card),
+    Shape("id_card_15", rf"[1-9][0-9]{{7}}{_DAY}[0-9]{{3}}{_ENDS}", _is_old_id_card),
+    Shape("credit_code", rf"[1-9][1-9][0-9]{{6}}[0-9A-Z]{{10}}{_ENDS}", _is_credit_code),
+    Shape(
+        "bank_card",
+        r"(?:[2-69][0-9]{12,18}|[2-69][0-9]{3}(?P<gap>[ -])[0-9]{4}(?:(?P=gap)[0-9]{4}){1,3}(?:(?P=gap)?[0-9]{1,3})?"
+        rf"|3[47][0-9]{{2}}(?P<gap2>[ -])[0-9]{{6}}(?P=gap2)[0-9]{{5}}|62[0-9]{{4}}[ -][0-9]{{10,13}}){_ENDS}",
+        _is_bank_card,
+    ),
+    Shape(
+        "mobile",
+        r"(?:(?:00)?86[ -]?)?"
+        r"(?:1[3-9][0-9](?:[ -]?[0-9]{4}){2}|1[3-9][0-9]{2}(?P<gap3>[ -])[0-9]{3}(?P=gap3)[0-9]{4})"
+        rf"(?!-[0-9]){_ENDS}",
+        _is_mobile,
+    ),
+    Shape(
+        "landline",
+        r"0(?:(?:10|2[0-9])\)?[ -]{0,2}[1-9][0-9]{3}|[3-9][0-9]{2}\)?[ -]{0,2}[1-9][0-9]{2,3})"
+        rf"[ -]?[0-9]{{4}}{_EXTENSION}(?! ?[0-9]){_ENDS}",
+        _is_landline,
+    ),
+    Shape(
+        "hotline",
+        r"[48]00(?:-[0-9]{3}-[0-9]{4}|-[0-9]{4}-[0-9]{3}|-[0-9]{7}| ?[0-9]{3} ?[0-9]{4})(?!-?[0-9])"
+        rf"{_ENDS}",
+        _is_hotline,
+    ),
+    Shape(
+        "international_phone",
+        r"[2-9][0-9]{2}(?:\) ?[2-9][0-9]{2}[ -][0-9]{4}|(?P<gap4>[.-])[2-9][0-9]{2}(?P=gap4)[0-9]{4})(?!-?[0-9])"
+        rf"{_ENDS}",
+        _is_american,
+    ),
+    Shape("landline", rf"[2-8][0-9]{{2,3}}[ -]?[0-9]{{4}}{_EXTENSION}(?![ -]?[0-9]){_ENDS}", _is_local),
+)
+"""The particular before the general; what overlaps is settled later."""
+
+
+@cache
+def _runs() -> re.Pattern[str]:
+    return re.compile("[0-9]{3,}")
+
+
+@cache
+def _shapes() -> tuple[re.Pattern[str], tuple[tuple[Shape, re.Pattern[str]], ...]]:
+    """All shapes in one, which most numbers in a text do not fit, and each for itself."""
+    return (
+        re.compile("|".join(f"(?:{shape.pattern})" for shape in SHAPES), re.IGNORECASE),
+        tuple((shape, re.compile(shape.pattern, re.IGNORECASE)) for shape in SHAPES),
+    )
+
+
+def find_digits(seen: Seen) -> Iterator[Hit]:
+    """Every telephone number, ID card, bank card, credit code and number plate."""
+    any_shape, shapes = _shapes()
+    for run in _runs().finditer(seen.folded):
+        start = run.start()
+        if any_shape.match(seen.folded, start):
+            for shape, pattern in shapes:
+                found = pattern.match(seen.folded, start)
+                if found and shape.holds(seen, start, found.end()):
+                    yield Hit(*_with_front(seen, start, found.end()), shape.rule)
+    yield from _lettered_credit_codes(seen)
+    yield from _international(seen)
+    yield from _plates(seen)
+
+
+def _with_front(seen: Seen, start: int, end: int) -> tuple[int, int]:
+    """The span with the +86 or the opening parenthesis that belongs to it."""
+    front = re.search(r"(?:(?:\+|(?<![0-9])00)86[ -]?|\+)\Z", seen.folded[max(0, start - 6) : start])
+    if front:
+        return start - len(front[0]), end
+    if seen.folded[start - 1 : start] == "(" and ")" in seen.folded[start:end]:
+        return start - 1, end
+    return start, end
+
+
+@cache
+def _lettered() -> re.Pattern[str]:
+    return re.compile(r"(?:A[19]|N[1239]|Y1)[0-9]{6}[0-9A-Z]{10}(?![0-9A-Z])", re.IGNORECASE)
+
+
+def _lettered_credit_codes(seen: Seen) -> Iterator[Hit]:
+    """Credit codes of villages and cooperatives, which begin with a letter."""
+    for found in _lettered().finditer(seen.folded):
+        if _is_credit_code(seen, *found.span()):
+            yield Hit(*found.span(), "credit_code")
+
+
+@cache
+def _plus() -> re.Pattern[str]:
+    gap = r"[ .-]?"
+    return re.compile(rf"\+[1-9][0-9]{{0,3}}(?:{gap}\([0-9]{{1,5}}\))?(?:{gap}[0-9]{{1,12}}){{1,5}}(?![0-9])")
+
+
+CALLING_CODES = re.compile(
+    "1|7|2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58]"
+    "|21[12368]|22[015]|23[347]|24[49]|25[0-24-68]|26[03]|35[1-9]|37[0-7]|38[0-25-79]|42[013]|50[1-79]|59[1-58]|67[0359]"
+    "|85[2356]|88[06]|96[0-8]|97[0-7]|99[2-68]"
+)
+"""Calling codes of ITU-T E.164 that a text is likely to hold."""
+
+
+def _international(seen: Seen) -> Iterator[Hit]:
+    for found in _plus().finditer(seen.folded):
+        start, end = found.span()
+        digits = re.sub("[^0-9]", "", found[0])
+        separated = len(digits) < len(found[0]) - 1
+        code = CALLING_CODES.match(digits)
+        long_enough = len(digits) >= (9 if separated else 10)
+        after_word = start > 0 and seen.folded[start - 1].isascii() and seen.folded[start - 1].isalnum()
+        if code and long_enough and len(digits) <= 15 and not after_word and not _is_money(seen, start, end):
+            yield Hit(start, end, "international_phone")
+
+
+@cache
+def _plate() -> re.Pattern[str]:
+    area = "[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼]"
+    ordinary = "[A-HJ-NP-Z0-9]{4}[A-HJ-NP-Z0-9挂学警港澳]"
+    electric = "(?:[A-HJK][A-HJ-NP-Z0-9][0-9]{4}|[0-9]{5}[A-HJK])"
+    return re.compile(rf"{area}[A-HJ-NP-Z][ ·•・.-]?(?:{electric}|{ordinary})(?![0-9A-Za-z])", re.IGNORECASE)
+
+
+def _plates(seen: Seen) -> Iterator[Hit]:
+    for found in _plate().finditer(seen.folded):
+        start = found.start()
+        another_word = seen.folded[start] == "新" and seen.folded[start - 1 : start] in tuple("最全更创革重刷换")
+        if sum(map(str.isdigit, found[0])) >= 3 and not another_word:
+            yield Hit(*found.span(), "plate")

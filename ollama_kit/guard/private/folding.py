@@ -1,0 +1,56 @@
+"""Text as the rules see it: full-width characters, odd dashes and odd spaces made plain, each in its own place."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cache
+
+_DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
+_SPACES = "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u3000"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One text three times, character for character at the same offsets: as given, folded, and folded in lower
+    case. Patterns run on the last two; what stands in a finding comes from the first."""
+
+    text: str
+    folded: str
+    lower: str
+
+    @staticmethod
+    def of(text: str) -> Seen:
+        """The three views of `text`."""
+        folded = fold(text)
+        return Seen(text, folded, folded.lower())
+
+
+def fold(text: str) -> str:
+    """`text` with the same length, in which full-width and mathematical letters and digits are ASCII.
+
+    >>> fold("１３８－１２３４")
+    '138-1234'
+    """
+    if text.isascii():
+        return text
+    return _odd().sub(lambda run: "".join(map(_plain, run[0])), text)
+
+
+@cache
+def _odd() -> re.Pattern[str]:
+    # U+0130 is the one character whose lower case is two.
+    return re.compile(f"[\uff01-\uff5e\U0001d400-\U0001d7ff\u0130{_DASHES}{_SPACES}]+")
+
+
+@cache
+def _plain(character: str) -> str:
+    if character in _DASHES:
+        return "-"
+    if character in _SPACES:
+        return " "
+    if character == "\u0130":
+        return "I"
+    plain = unicodedata.normalize("NFKC", character)
+    return plain if len(plain) == 1 else character

@@ -1,0 +1,71 @@
+"""Finds keys that show what they are: vendors' tokens, private key files, passwords inside addresses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from ollama_kit.guard.private.folding import Seen
+from ollama_kit.guard.private.rules import TOKENS, Hit
+from ollama_kit.guard.private.standins import is_stand_in, looks_random
+
+SHORTEST = 15
+"""Characters of the shortest token there is (Slack). Tokens are sought inside runs at least as long, which are rare in
+prose, and so cost little there."""
+
+
+@cache
+def _runs() -> re.Pattern[str]:
+    return re.compile(f"[A-Za-z0-9_.:/+=~?&%@#-]{{{SHORTEST},}}")
+
+
+@cache
+def tokens() -> re.Pattern[str]:
+    """All of TOKENS as one pattern, a group a rule. It begins nowhere inside a word or a key, so that a run is read
+    once, however often it repeats a beginning."""
+    each = "|".join(f"(?P<{rule}>{pattern})" for rule, pattern in TOKENS.items())
+    return re.compile(f"(?<![A-Za-z0-9_-])(?:{each})(?![A-Za-z0-9])")
+
+
+@cache
+def key_block() -> re.Pattern[str]:
+    """A PEM or PGP private key. What lies between never holds five dashes, so each is read once; a block that was
+    cut off ends with its last base64 character."""
+    label = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?"
+    inside = r"(?:[A-Za-z0-9+/=:,.()\s\\]|-(?!----))*"
+    cut_off = r"(?:\\[rn]|\s)*[A-Za-z0-9+/=]{40}(?:[A-Za-z0-9+/=]|(?:\\[rn]|\s){1,4}(?=[A-Za-z0-9+/=]{40}))*"
+    return re.compile(rf"-----BEGIN {label}-----(?:{inside}-----END {label}-----|{cut_off})")
+
+
+@cache
+def _base64() -> re.Pattern[str]:
+    return re.compile("[A-Za-z0-9+/=]{24}")  # absent where the header is only talked about
+
+
+@cache
+def url_password() -> re.Pattern[str]:
+    """`://user:password@host`; the password is group 1."""
+    return re.compile(r"""://[^\s/?#:@"'<>]{0,128}:([^\s/?#"'<>]{1,256})@(?=[A-Za-z0-9\[])""")
+
+
+def find_keys(seen: Seen) -> Iterator[Hit]:
+    """Every token that a vendor marks as such, every private key, and every password in a URL."""
+    yield from _tokens(seen.folded)
+    if "-----BEGIN " in seen.folded:
+        for found in key_block().finditer(seen.folded):
+            if _base64().search(seen.folded, *found.span()):
+                yield Hit(found.start(), found.end(), "private_key_block")
+    if "://" in seen.folded:
+        for found in url_password().finditer(seen.folded):
+            if not is_stand_in(found[1]):
+                yield Hit(*found.span(1), "url_password")
+
+
+def _tokens(folded: str) -> Iterator[Hit]:
+    pattern = tokens()
+    for run in _runs().finditer(folded):
+        for found in pattern.finditer(folded, *run.span()):
+            rule, value = found.lastgroup or "", found[0]
+            if len(set(value)) >= 10 and (rule != "sk_key" or looks_random(value[3:])):
+                yield Hit(found.start(), found.end(), rule)

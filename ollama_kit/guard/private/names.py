@@ -1,0 +1,128 @@
+"""Finds people's names where a title or a label shows them: 张三先生, 联系人：李四, Mr. Smith.
+
+Nothing is guessed from a name alone: without a list of all words, 高兴 is as good a name as 高峰.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from ollama_kit.guard.private.folding import Seen
+from ollama_kit.guard.private.rules import Hit
+
+SURNAMES = frozenset(
+    "王李张刘陈杨赵黄周吴徐孙胡朱林何郭马罗梁宋郑谢韩唐冯董萧曹袁邓许傅沈吕苏卢蒋蔡贾魏薛叶阎余潘戴夏钟汪田姜范"
+    "姚谭廖邹熊郝孔邱秦侯顾孟邵龙雷段汤黎贺毛龚武康严施洪龄翁倪俞覃柯鲁樊殷齐庞伍芦柴冉焦巴路岳申聂章"
+    "張劉陳楊趙黃吳孫馬羅鄭謝韓馮蕭鄧許呂蘇盧蔣賈葉閻鍾譚鄒龍賀龔嚴彭曾丁任崔尹莫易乔霍喻裴闫"
+)
+"""Surnames that seldom are the end of another word."""
+
+ALSO_WORDS = frozenset("高于方石白万文史钱江常安金成关向时华程应祝全陆温包左和平强尚游明管连梅童单古项简解谷卜水")
+"""Surnames that are everyday words too: they count where nothing stands before them, or a label does."""
+
+_DOUBLE = "欧阳|上官|司马|诸葛|夏侯|皇甫|尉迟|公孙|慕容|令狐|司徒|宇文|东方|端木|独孤|南宫|歐陽"
+_PERSONAL = "先生|女士|小姐|太太|夫人|同志|老师|医生|大夫|教授|律师|法官|阿姨|叔叔"
+_OFFICE = "经理|总监|主任|主管|工程师|科长|处长|局长|部长|院长|校长|董事长|会计|书记|队长|站长|师傅|總監|經理"
+_BEFORE = frozenset("找请由与和给叫向跟同让是对约问及、，。：；！？,.:;!?\n ()（）“”\"'《》/—-@")
+
+_NOT_NAMES = (
+    "先生",
+    "女士",
+    "小姐",
+    "电话",
+    "手机",
+    "身份",
+    "地址",
+    "性别",
+    "年龄",
+    "职务",
+    "部门",
+    "邮箱",
+    "联系",
+    "微信",
+    "签字",
+    "签名",
+)
+
+
+@cache
+def _title() -> re.Pattern[str]:
+    return re.compile(f"(?P<personal>{_PERSONAL})|(?P<office>{_OFFICE})")
+
+
+@cache
+def _label() -> re.Pattern[str]:
+    labels = (
+        "联系人|收件人|收货人|寄件人|经办人|负责人|法定代表人|法人代表|委托代理人|授权代表|代理人|姓名|户名|持卡人|申请人|被申请人|"
+        "原告|被告|证人|患者|投保人|被保险人|受益人|借款人|出借人|担保人|承租人|出租人|紧急联系人|签收人|對象"
+    )
+    return re.compile(
+        rf"(?:{labels})(?:\([^()\n]{{1,10}}\))?[ \t]{{0,4}}:[ \t_]{{0,8}}(?P<name>(?:{_DOUBLE}|[一-鿿])[一-鿿·]{{1,7}})"
+    )
+
+
+@cache
+def _labelled_end() -> re.Pattern[str]:
+    return re.compile("|".join(_NOT_NAMES))
+
+
+@cache
+def _english() -> re.Pattern[str]:
+    word = r"[A-Z][a-z]{1,20}(?:[-'’][A-Z]?[a-z]{1,20})?"
+    return re.compile(rf"(?:Mrs?|Ms|Miss|Dr|Prof)(?:\.[ ]?|[ ])(?P<name>{word}(?:[ ](?:[A-Z]\.[ ])?{word}){{0,2}})")
+
+
+def find_names(seen: Seen) -> Iterator[Hit]:
+    """Every name that a title follows or a label introduces. A lone surname is taken with its title."""
+    for title in _title().finditer(seen.folded):
+        start = _start_of_name(seen.folded, title.start(), office=title["office"] is not None)
+        if start < title.start():
+            alone = title.start() - start == 1
+            yield Hit(start, title.end() if alone else title.start(), "name_with_title")
+    for label in _label().finditer(seen.folded):
+        end = _end_of_name(label["name"])
+        if end:
+            yield Hit(label.start("name"), label.start("name") + end, "labelled_name")
+    for found in _english().finditer(seen.folded):
+        before = seen.folded[found.start() - 1 : found.start()] if found.start() else ""
+        if not (before.isascii() and before.isalnum()):
+            yield Hit(*found.span("name"), "name_with_title")
+
+
+def _start_of_name(text: str, end: int, *, office: bool) -> int:
+    """Where the name begins that ends at `end`, before a title; `end` itself if there is none.
+
+    An office follows many words (安全主任, 黄金经理), so that a given name is believed there only behind a word that
+    can stand before a person.
+    """
+    double = re.search(rf"(?:{_DOUBLE})[一-鿿]{{0,2}}\Z", text[max(0, end - 4) : end])
+    if double:
+        return end - len(double[0])
+    fresh = {length: end - length <= 0 or text[end - length - 1] in _BEFORE for length in (1, 2, 3)}
+    for length in (3, 2):
+        name = text[end - length : end] if end >= length else ""
+        if name and _is_surname(name[0], fresh[length]) and _is_given(name[1:]) and (fresh[length] or not office):
+            return end - length
+    return end - 1 if end and _is_surname(text[end - 1], fresh[1]) else end
+
+
+def _is_surname(character: str, fresh: bool) -> bool:
+    return character in SURNAMES or (fresh and character in ALSO_WORDS)
+
+
+def _is_given(name: str) -> bool:
+    return all("一" <= character <= "鿿" and character not in "的了是在和与及或总副" for character in name)
+
+
+def _end_of_name(value: str) -> int:
+    """How many characters of `value`, which follows a label, are the name; 0 if it begins with no surname."""
+    stop = _labelled_end().search(value)
+    value = value[: stop.start()] if stop else value
+    double = re.match(_DOUBLE, value) is not None
+    if "·" in value:
+        return len(value)
+    if not (double or value[:1] in SURNAMES or value[:1] in ALSO_WORDS):
+        return 0
+    return len(value) if 2 <= len(value) <= (4 if double else 3) else 0

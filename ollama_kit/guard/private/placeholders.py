@@ -1,0 +1,108 @@
+"""What stands for a private value in the text that a model sees, and the way back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any
+
+LITERAL = "literal"
+"""Kind of a placeholder that stands for a text which looked like a placeholder already given out."""
+
+
+@cache
+def look_alikes() -> re.Pattern[str]:
+    """Texts that a placeholder could be: `[PHONE_1]`. None can begin or end inside another."""
+    return re.compile(r"\[[A-Z_]{1,24}_[0-9]{1,9}\]")
+
+
+class Placeholders:
+    """The values hidden during one call, in memory only. The same value always has the same placeholder.
+
+    No placeholder equals a text that the model sees for another reason: `taken` are texts that are sent as they are
+    (a trusted system prompt), and what `redact_private_data` reads is reserved as it goes; a text that comes later
+    and holds a placeholder already given out has it hidden behind one of its own.
+
+    >>> hidden = Placeholders()
+    >>> hidden.of("phone", "13800138000"), hidden.restore({"call": ["[PHONE_1]", "[PHONE_10]"]})
+    ('[PHONE_1]', {'call': ['13800138000', '[PHONE_10]']})
+    """
+
+    def __init__(self, taken: Iterable[str] = ()) -> None:
+        self._values: dict[str, str] = {}
+        self._by_value: dict[str, str] = {}
+        self._kinds: dict[str, str] = {}
+        self._given: dict[str, int] = {}
+        self._reserved: set[str] = set()
+        for text in taken:
+            self.reserve(text)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"<Placeholders for {len(self._values)} values>"  # no value may reach a log by way of a traceback
+
+    @property
+    def values(self) -> Mapping[str, str]:
+        """Placeholder → the value it stands for."""
+        return dict(self._values)
+
+    def kinds_of_values(self) -> Mapping[str, str]:
+        """Value → the kind it was first found as."""
+        return dict(self._kinds)
+
+    def of(self, kind: str, value: str) -> str:
+        """The placeholder of `value`; a new one, with a number of its kind, if it has none yet."""
+        if value not in self._by_value:
+            self._by_value[value] = self._next(kind)
+            self._values[self._by_value[value]] = value
+            self._kinds[value] = kind
+        return self._by_value[value]
+
+    def _next(self, kind: str) -> str:
+        while True:
+            self._given[kind] = self._given.get(kind, 0) + 1
+            placeholder = f"[{kind.upper()}_{self._given[kind]}]"
+            if placeholder not in self._reserved:
+                return placeholder
+
+    def reserve(self, text: str) -> tuple[tuple[int, int], ...]:
+        """Keeps the look-alikes in `text` from being given out. Returns the spans of those that already are."""
+        already = []
+        for found in look_alikes().finditer(text):
+            if found[0] in self._values:
+                already.append(found.span())
+            else:
+                self._reserved.add(found[0])
+        return tuple(already)
+
+    def restore(self, value: Any) -> Any:
+        """`value` with every placeholder given out replaced by what it stands for: in a text, and in the texts and
+        keys of nested lists and mappings. Nothing that was put back is looked at again. A key keeps its placeholder
+        where the restored one is there already, since one of two entries would be lost."""
+        if isinstance(value, str):
+            return look_alikes().sub(lambda found: self._values.get(found[0], found[0]), value) if self else value
+        if isinstance(value, Mapping):
+            return self._restore_entries(value)
+        if isinstance(value, (list, tuple)):
+            return type(value)(map(self.restore, value)) if type(value) in (list, tuple) else value
+        return value
+
+    def _restore_entries(self, entries: Mapping[Any, Any]) -> dict[Any, Any]:
+        restored: dict[Any, Any] = {}
+        for key, inner in entries.items():
+            put_back = self.restore(key)
+            free = put_back == key or (put_back not in entries and put_back not in restored)
+            restored[put_back if free else key] = self.restore(inner)
+        return restored
+
+    def hide(self, text: str) -> str:
+        """`text` with every value known so far behind its placeholder again: for what is sent to the model after
+        values were restored, such as a validator's message."""
+        if not self._by_value or not text:
+            return text
+        longest_first = sorted(self._by_value, key=len, reverse=True)
+        pattern = re.compile("|".join(map(re.escape, longest_first)))
+        return pattern.sub(lambda found: self._by_value[found[0]], text)

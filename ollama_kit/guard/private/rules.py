@@ -1,0 +1,142 @@
+"""What is looked for: every rule with its kind and severity, and the sets of kinds that policies name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ollama_kit.guard.report import Severity
+
+SECRETS = frozenset({"api_key", "private_key", "password"})
+"""What opens a door. Redacted by the policy `standard`."""
+
+PERSONAL = frozenset(
+    {"phone", "id_card", "bank_account", "credit_code", "passport", "plate", "email", "ip", "mac", "name"}
+)
+"""What points at somebody. Flagged by `standard`, since it is what the jobs extract; redacted by `strict`."""
+
+KINDS = SECRETS | PERSONAL
+
+
+class Hit(NamedTuple):
+    """`rule` matched at `start`:`end`, in characters of the text searched."""
+
+    start: int
+    end: int
+    rule: str
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How serious a find is, and how much of it a report may show: `head` characters in front, `tail` behind."""
+
+    severity: Severity
+    head: int = 0
+    tail: int = 0
+
+
+OF_KIND: dict[str, Kind] = {
+    "api_key": Kind("high", head=4),
+    "private_key": Kind("high"),
+    "password": Kind("high"),
+    "id_card": Kind("medium", head=3, tail=4),
+    "bank_account": Kind("medium", tail=4),
+    "passport": Kind("medium", head=1, tail=3),
+    "phone": Kind("low", head=3, tail=4),
+    "plate": Kind("low", head=2, tail=1),
+    "email": Kind("low", head=1),
+    "credit_code": Kind("low", head=2, tail=4),
+    "ip": Kind("low", head=3),
+    "mac": Kind("low", head=2),
+    "name": Kind("low", head=1),
+}
+
+_ALNUM, _WORD, _HEX = "[A-Za-z0-9]", "[A-Za-z0-9_-]", "[0-9a-f]"
+_UUID = f"{_HEX}{{8}}-(?:{_HEX}{{4}}-){{3}}{_HEX}{{12}}"
+
+TOKENS: dict[str, str] = {
+    "anthropic_key": f"sk-ant-{_WORD}{{20,250}}",
+    "openai_key": f"sk-(?:proj|svcacct|admin|None)-{_WORD}{{20,250}}",
+    "openrouter_key": f"sk-or-v1-{_HEX}{{32,80}}",
+    "stripe_key": f"[sr]k_(?:live|test)_{_ALNUM}{{16,250}}|whsec_{_ALNUM}{{32,64}}",
+    "sk_key": f"sk-{_WORD}{{20,250}}",  # DeepSeek, Moonshot, Qwen, older OpenAI: no more than the beginning in common
+    "github_token": f"gh[pousr]_{_ALNUM}{{36,255}}|github_pat_[A-Za-z0-9_]{{22,255}}",
+    "gitlab_token": f"gl(?:pat|dt|rt|ptt|cbt|ft|soat|imt|agent)-{_WORD}{{20,64}}",
+    "aws_key_id": "(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}",
+    "google_key": f"AIza{_WORD}{{35}}|GOCSPX-{_WORD}{{28}}|ya29\\.{_WORD}{{20,250}}",
+    "slack_token": "xox[abeoprs]-[A-Za-z0-9-]{10,250}|xapp-[0-9]-[A-Za-z0-9-]{20,250}",
+    "slack_webhook": f"hooks\\.slack\\.com/services/T{_ALNUM}{{6,14}}/B{_ALNUM}{{6,14}}/{_ALNUM}{{16,40}}",
+    "huggingface_token": f"hf_{_ALNUM}{{30,64}}",
+    "aliyun_key_id": f"LTAI{_ALNUM}{{12,30}}",
+    "tencent_key_id": f"AKID{_ALNUM}{{13,40}}",
+    "volcengine_key_id": f"AKLT{_ALNUM}{{30,64}}={{0,2}}",
+    "baidu_key": f"bce-v3/ALTAK-{_ALNUM}{{10,40}}/{_ALNUM}{{30,64}}",
+    "zhipu_key": f"{_HEX}{{32}}\\.{_ALNUM}{{16}}",
+    "telegram_bot_token": f"[0-9]{{8,10}}:AA{_WORD}{{33}}",
+    "jwt": f"eyJ{_WORD}{{8,4096}}\\.eyJ{_WORD}{{8,8192}}\\.{_WORD}{{0,2048}}",
+    "npm_token": f"npm_{_ALNUM}{{36}}",
+    "pypi_token": f"pypi-{_WORD}{{50,250}}",
+    "sendgrid_key": f"SG\\.{_WORD}{{22}}\\.{_WORD}{{43}}",
+    "mailchimp_key": f"{_HEX}{{32}}-us[0-9]{{1,2}}",
+    "twilio_key": f"(?:SK|AC){_HEX}{{32}}",
+    "square_token": f"sq0(?:csp|atp|idp)-{_WORD}{{22,43}}",
+    "digitalocean_token": f"do[opr]_v1_{_HEX}{{64}}",
+    "shopify_token": "shp(?:at|ca|pa|ss)_[0-9A-Fa-f]{32}",
+    "docker_token": f"dckr_[po]at_{_WORD}{{20,64}}",
+    "databricks_token": f"dapi{_HEX}{{32}}",
+    "vault_token": f"hv[sbr]\\.{_WORD}{{24,250}}",
+    "grafana_token": f"gl(?:sa|c)_{_ALNUM}{{20,250}}(?:_{_HEX}{{8}})?",
+    "discord_token": f"[MNO]{_WORD}{{23,27}}\\.{_WORD}{{6}}\\.{_WORD}{{27,40}}",
+    "groq_key": f"gsk_{_ALNUM}{{40,64}}",
+    "xai_key": f"xai-{_ALNUM}{{60,100}}",
+    "replicate_token": f"r8_{_ALNUM}{{36,40}}",
+    "perplexity_key": f"pplx-{_ALNUM}{{32,64}}",
+    "notion_token": f"ntn_{_ALNUM}{{40,60}}|secret_{_ALNUM}{{43}}",
+    "tavily_key": f"tvly-{_WORD}{{20,64}}",
+    "wecom_webhook": f"(?<=qyapi\\.weixin\\.qq\\.com/cgi-bin/webhook/send\\?key=){_UUID}",
+    "feishu_webhook": f"(?<=/open-apis/bot/v2/hook/){_UUID}",
+    "dingtalk_webhook": f"(?<=oapi\\.dingtalk\\.com/robot/send\\?access_token=){_HEX}{{64}}",
+}
+"""Keys that vendors mark themselves: rule → what the key looks like, the particular before the general. Each part is
+bounded, so that one place in a text costs a bounded number of steps."""
+
+RULES: dict[str, str] = {
+    **dict.fromkeys(TOKENS, "api_key"),
+    "bearer_token": "api_key",
+    "labelled_secret": "api_key",
+    "private_key_block": "private_key",
+    "url_password": "password",
+    "labelled_password": "password",
+    "mobile": "phone",
+    "landline": "phone",
+    "hotline": "phone",
+    "international_phone": "phone",
+    "id_card_18": "id_card",
+    "id_card_15": "id_card",
+    "bank_card": "bank_account",
+    "bank_account": "bank_account",
+    "credit_code": "credit_code",
+    "passport": "passport",
+    "plate": "plate",
+    "email": "email",
+    "ipv4": "ip",
+    "ipv6": "ip",
+    "mac": "mac",
+    "name_with_title": "name",
+    "labelled_name": "name",
+}
+"""Every rule of a finder and its kind. Redaction adds `repeated_secret` and `placeholder_look_alike`."""
+
+
+def masked(kind: str, value: str) -> str:
+    """`value` with its middle hidden, for reports; wholly hidden where what is left would give too much away.
+
+    >>> masked("phone", "13812341234")
+    '138****1234'
+    """
+    how = OF_KIND[kind]
+    if kind == "name":
+        return value[:1] + "*" * min(len(value) - 1, 3)
+    if len(value) < how.head + how.tail + 4:
+        return "****"
+    return value[: how.head] + "****" + value[len(value) - how.tail :]

@@ -45,14 +45,17 @@ def hidden_text(rule: str, characters: str) -> str:
     """What `characters`, all of one rule, spell out; empty where that is no text.
 
     Tag characters are ASCII moved up; variation selectors are the bytes 0 to 255 in order; zero-width characters are
-    bits, eight a byte, the two commonest of them 0 and 1.
+    bits, eight a byte, the two commonest of them 0 and 1. Any of them can be written as two surrogates each.
 
     >>> hidden_text("tag_character", "\\U000e0068\\U000e0069")
     'hi'
     """
     characters = characters[:LOOKED_AT]
+    if rule == "lone_surrogate":
+        characters = characters.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore")
+        rule = rule_of(characters[0]) if characters else rule
     if rule == "tag_character":
-        text = "".join(chr(ord(tag) - 0xE0000) for tag in characters if 0xE0020 <= ord(tag) <= 0xE007E)
+        text = "".join(chr(ord(tag) - 0xE0000) for tag in characters if "\U000e0020" <= tag <= "\U000e007e")
     elif rule == "variation_selector":
         text = _as_text(bytes(map(_selector_byte, characters))) if len(characters) > 1 else ""
     elif rule == "zero_width":

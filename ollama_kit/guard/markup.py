@@ -166,8 +166,8 @@ def _html_links(text: str) -> Iterator[_Mark]:
 
 @cache
 def _brackets() -> re.Pattern[str]:
-    # An address ends where the next link would begin, so that none is read twice; it then counts as cut.
-    address = r"<[^<>\n]*>?|[^\s<>\]]*(?:\](?![(:])[^\s<>\]]*)*"
+    # An address ends where the next link would begin (or did, before it was broken), so that none is read twice.
+    address = rf"<[^<>\n]*>?|[^\s<>\]]*(?:\](?!{BREAK}?[(:])[^\s<>\]]*)*"
     return re.compile(rf"(?P<open>!?\[)|\](?P<then>[(:])\s*(?P<address>{address})|\]")
 
 
@@ -193,7 +193,7 @@ def _link(match: re.Match[str], start: int, is_image: bool) -> Iterator[_Mark]:
     if inline and not address.startswith("<"):
         address = _balanced(address)
     end = match.start("address") + len(address)
-    carried = _carried(address.strip("<>"), cut=text.startswith(("](", "]:"), end) or "](" in address)
+    carried = _carried(address.strip("<>"), cut=text.startswith("]", end) or "](" in address)
     if carried is Link.NOT_REMOTE:
         return
     end += inline and text.startswith(")", end)

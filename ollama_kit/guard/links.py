@@ -66,22 +66,37 @@ def _unreadable() -> re.Pattern[str]:
     return re.compile(r"[A-Za-z0-9_+=%-]{32,}")
 
 
+_DIGESTS = (32, 40, 64)  # MD5, SHA-1, SHA-256 in hexadecimal: how stores of pictures name them
+
+
 def _carries(rest: str, scheme: str) -> bool:
     """Whether what follows the scheme can hold data."""
     rest = rest.lstrip("/\\")
-    if re.search(r"\?[^#\s]", rest) or _numeric_host().match(rest):
-        return True
     sent = rest.partition("#")[0]
-    if re.search(r"[{}$\[\]<>]", sent):
+    if _opens().search(sent):
         return True
-    if scheme.lower() in ("mailto:", "sms:"):
+    if scheme.lower() in ("mailto:", "sms:") or _this_machine().match(rest):
         return False
-    if "@" in re.split(r"[/?]", sent, maxsplit=1)[0]:
+    if _numeric_host().match(rest) or "@" in re.split(r"[/?]", sent, maxsplit=1)[0]:
         return True
     return any(_looks_encoded(run[0]) for run in _unreadable().finditer(sent))
 
 
+@cache
+def _opens() -> re.Pattern[str]:
+    """A query, or a place to be filled in."""
+    return re.compile(r"[?{}$<>]|\[(?![0-9a-f:.]+\])", re.IGNORECASE)
+
+
+@cache
+def _this_machine() -> re.Pattern[str]:
+    """What an exporter of chats writes: it serves the pictures itself."""
+    return re.compile(r"(?:localhost|127\.[\d.]+|\[::1\])(?=[:/#]|\Z)", re.IGNORECASE)
+
+
 def _looks_encoded(run: str) -> bool:
+    if len(run) in _DIGESTS and re.fullmatch("[0-9a-fA-F]+", run):
+        return False
     words = [word for word in re.split(r"[-_+]", run) if word]
     return max(map(len, words), default=0) >= 24 and any(
         character.isdigit() or character.isupper() for character in run

@@ -91,13 +91,17 @@ def _folded(text: str) -> Changed:
     even = text.translate(_one_for_one())
     edits = []
     for match in _uneven().finditer(even):
-        found = match[0]
+        found, (start, end) = match[0], match.span()
         if match.lastgroup == "blank":
-            new = " " if _separates(even, *match.span(), found) else ""
+            new = "" if found == " " or not _separates(even, start, end, found) else " "
+        elif match.lastgroup == "marks":
+            start = max(start - 1, 0)
+            found = even[start:end]
+            new = unicodedata.normalize("NFC", found)
         else:
             new = _EXPANDED.get(found) or unicodedata.normalize("NFC", found)
         if new != found:
-            edits.append(Edit(*match.span(), new))
+            edits.append(Edit(start, end, new))
     return apply(even, edits)
 
 
@@ -124,14 +128,20 @@ def _spaced_word() -> re.Pattern[str]:
 
 @cache
 def _uneven() -> re.Pattern[str]:
-    """Where folding changes the length: blanks that are not one between two words, marks to be composed, ligatures."""
-    unseen = f"{CONTROLS}{SURROGATES}{UNSEEN}"
-    lone = f"(?<!{_WORD}) | (?!{_WORD})"
-    marks = rf"[{_ACCENTS}\u3099\u309a]+"
-    hangul = r"[\u1100-\u1112][\u1161-\u1175][\u11a8-\u11c2]?"
+    """Where folding changes the length: blanks that are not one between two words, marks to be composed, ligatures.
+
+    It begins with one class of characters and asks which it was afterwards: that way `re` skips to it.
+    """
+    blank = rf"\s{CONTROLS}{SURROGATES}{UNSEEN}"
+    marks = rf"{_ACCENTS}\u3099\u309a"
+    expanded = "".join(_EXPANDED)
     return re.compile(
-        rf"(?P<blank>[\s{unseen}]{{2,}}|[^\S ]|[{unseen}]|{lone})"
-        rf"|(?P<marked>[^\W\d_]{marks}|{hangul})|(?P<expanded>[{''.join(_EXPANDED)}])"
+        rf"[{blank}{marks}\u1100-\u1112{expanded}](?:"
+        rf"(?<=[{blank}])(?P<blank>[{blank}]+|(?<! )|(?<!{_WORD}.)|(?!{_WORD}))"
+        rf"|(?<=[{marks}])(?<=[^\W\d_].)(?P<marks>[{marks}]*)"
+        rf"|(?<=[\u1100-\u1112])(?P<hangul>[\u1161-\u1175][\u11a8-\u11c2]?)"
+        rf"|(?<=[{expanded}])(?P<expanded>))",
+        re.DOTALL,
     )
 
 

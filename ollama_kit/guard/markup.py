@@ -22,6 +22,7 @@ from ollama_kit.guard.spans import Changed, Edit, apply
 STAGE = "markup"
 OPEN_AT_MOST = 64  # brackets and braces that may stand open at once; older ones count as text
 ADDRESS_AT_MOST = 300  # characters of an attribute's address looked at
+NAME_AT_MOST = 64
 SHOWN = 120
 
 
@@ -76,6 +77,8 @@ def _braces() -> re.Pattern[str]:
 
 def _template_markup(text: str) -> Iterator[_Mark]:
     """`{{ }}`, `{% %}` and `{# #}`, of Jinja and of Go's templates; each opener is broken, closed or not."""
+    if not any(opener in text for opener in ("{{", "{%", "{#")):
+        return
     opened: deque[tuple[re.Match[str], str]] = deque()
     count = {"{": 0, "%": 0, "#": 0}
     for match in _braces().finditer(text):
@@ -130,61 +133,84 @@ _EVENTS = (
 )
 
 
-@cache
-def _handlers() -> re.Pattern[str]:
-    return re.compile(rf"(?<![\w-])on(?=(?:{_EVENTS})[a-z]{{0,24}}\s*=)", re.IGNORECASE | re.ASCII)
-
-
-def _event_handlers(text: str) -> Iterator[_Mark]:
-    """`onerror=` and its like, whatever stands around: a `>` in quotes before it must not hide it."""
-    for match in _handlers().finditer(text):
-        yield _Mark("event_handler", "medium", match.start(), text.index("=", match.end()) + 1, (match.end(),))
+_ADDRESSES = "src|srcset|href|action|formaction|poster|background|ping"
 
 
 @cache
-def _attributes() -> re.Pattern[str]:
-    names = "src|srcset|href|action|formaction|poster|background|ping"
-    address = rf"[^\s\"'<>`]{{0,{ADDRESS_AT_MOST}}}"
+def _names() -> re.Pattern[str]:
     return re.compile(
-        rf"(?<![\w-])(?:{names})(?=\s*=\s*[\"'`]?\s*(?P<address>{address}))|"
-        rf"(?<![\w-])url(?=\(\s*[\"']?\s*(?P<css>{address}))",
-        re.IGNORECASE,
+        rf"(?<![\w-])(?:(?P<event>on)(?:{_EVENTS})[a-z]{{0,24}}|(?:{_ADDRESSES}))\Z", re.IGNORECASE | re.ASCII
     )
 
 
-def _html_links(text: str) -> Iterator[_Mark]:
-    """`src=`, `href=` … and CSS's `url(` to an address that carries data out, or that is a script.
+@cache
+def _addresses() -> re.Pattern[str]:
+    return re.compile(rf"\s*[\"'`]?\s*(?P<address>[^\s\"'<>`]{{0,{ADDRESS_AT_MOST}}})")
 
-    Addresses are looked at and not passed over: what stands inside one can be an attribute to another reader.
+
+def _attributes(text: str) -> Iterator[_Mark]:
+    """`onerror=` and its like; `src=`, `href=` … with an address that carries data out, or that is a script.
+
+    They are found by their `=`, whatever stands around: a `>` in quotes before it must not hide one. Addresses are
+    looked at and not passed over, since what stands inside one can be an attribute to another reader.
     """
-    for match in _attributes().finditer(text):
-        group = "address" if match["css"] is None else "css"
-        carried = _carried(match[group], cut=len(match[group]) == ADDRESS_AT_MOST)
-        if carried in (Link.DATA, Link.SCRIPT):
-            yield _Mark(_rule("html_link", carried), "medium", match.start(), match.end(group), (match.end(),))
+    equals = text.find("=")
+    while equals >= 0:
+        end = equals
+        while end and text[end - 1].isspace():
+            end -= 1
+        is_name = end > 0 and text[end - 1].isalpha()
+        if is_name and (name := _names().search(text[max(0, end - NAME_AT_MOST) : end])):
+            start = end - len(name[0])
+            if name["event"]:
+                yield _Mark("event_handler", "medium", start, equals + 1, (start + len("on"),))
+            else:
+                yield from _address(text, start, end, equals + 1)
+        equals = text.find("=", equals + 1)
+
+
+@cache
+def _style_urls() -> re.Pattern[str]:
+    return re.compile(r"\((?<=[uU][rR][lL]\()(?<![\w-]....)")
+
+
+def _styles(text: str) -> Iterator[_Mark]:
+    """CSS's `url(` with an address that carries data out."""
+    for match in _style_urls().finditer(text):
+        yield from _address(text, match.start() - len("url"), match.start(), match.end())
+
+
+def _address(text: str, start: int, breaks: int, at: int) -> Iterator[_Mark]:
+    match = _addresses().match(text, at)
+    address = match["address"] if match else ""
+    carried = _carried(address, cut=len(address) == ADDRESS_AT_MOST)
+    if match and carried in (Link.DATA, Link.SCRIPT):
+        yield _Mark(_rule("html_link", carried), "medium", start, match.end(), (breaks,))
 
 
 @cache
 def _brackets() -> re.Pattern[str]:
     # An address ends where the next link would begin (or did, before it was broken), so that none is read twice.
     address = rf"<[^<>\n]*>?|[^\s<>\]]*(?:\](?!{BREAK}?[(:])[^\s<>\]]*)*"
-    return re.compile(rf"(?P<open>!?\[)|\](?P<then>[(:])\s*(?P<address>{address})|\]")
+    return re.compile(rf"\[|\](?:(?P<then>[(:])\s*(?P<address>{address}))?")
 
 
 def _markdown_links(text: str) -> Iterator[_Mark]:
     """`![alt](address)`, `[text](address)` and `[label]: address`; an image is fetched without anyone's click."""
-    opened: deque[tuple[int, bool]] = deque(maxlen=OPEN_AT_MOST)
+    if "](" not in text and "]:" not in text:
+        return
+    opened: deque[int] = deque(maxlen=OPEN_AT_MOST)
     at = 0
     while match := _brackets().search(text, at):
-        if match["open"]:
-            opened.append((match.start(), match["open"] == "!["))
-            at = match.end()
+        at = match.start() + 1
+        if match[0] == "[":
+            opened.append(match.start())
             continue
         # What an address holds is looked at again for brackets, since text in it can be a link of its own.
-        at = match.start() + (2 if match["then"] else 1)
-        start, is_image = opened.pop() if opened else (match.start(), False)
+        start = opened.pop() if opened else match.start()
         if match["then"]:
-            yield from _link(match, start, is_image and match["then"] == "(")
+            is_image = match["then"] == "(" and start > 0 and text[start - 1] == "!" and text[start] == "["
+            yield from _link(match, start - is_image, is_image)
 
 
 def _link(match: re.Match[str], start: int, is_image: bool) -> Iterator[_Mark]:
@@ -193,7 +219,7 @@ def _link(match: re.Match[str], start: int, is_image: bool) -> Iterator[_Mark]:
     if inline and not address.startswith("<"):
         address = _balanced(address)
     end = match.start("address") + len(address)
-    carried = _carried(address.strip("<>"), cut=text.startswith("]", end) or "](" in address)
+    carried = _carried(address.strip("<>"), cut=text.startswith(("]", "<"), end) or "](" in address)
     if carried is Link.NOT_REMOTE:
         return
     end += inline and text.startswith(")", end)
@@ -240,8 +266,8 @@ def _rule(rule: str, carried: Link) -> str:
 _RULES: tuple[Callable[[str], Iterator[_Mark]], ...] = (
     _template_markup,
     _html_tags,
-    _event_handlers,
-    _html_links,
+    _attributes,
+    _styles,
     _markdown_links,
     _autolinks,
 )

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ollama_kit.guard.bounded import MOST
-from ollama_kit.guard.control_tokens import BREAK
+from ollama_kit.guard.control_tokens import BREAK, ControlTokens, neutralise_control_tokens
 from ollama_kit.guard.markup import disarm_markup
+from ollama_kit.guard.normalise import normalise_text
 from tests.guard.vectors import lines_run, vectors
 
 SHOWN_BREAK = "¦"
@@ -63,6 +64,31 @@ def test_a_person_reads_the_same_text(text: str) -> None:
             assert any(f.span[0] < place < f.span[1] for f in findings if f.action == "neutralised")
 
 
+TOKENS = ControlTokens.of(["<|im_end|>", "<think>", "</s>", "[INST]"])
+HIDDEN = ["\u200b", "\u200d", "\ufeff", "\x00", "\ufe0f", "❤", "ไ", "م", "<|im_end|>", "<|im", "[INST]", "<think>"]
+
+
+def sanitised(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """The three stages that change text for safety, in their order, with the way back of each character."""
+    first, _ = normalise_text(text, "x")
+    second, _ = neutralise_control_tokens(first.text, TOKENS, "x")
+    third, _ = disarm_markup(second.text, "x")
+    spans = [(at, at + 1) for at in range(len(third.text))]
+    for changed in (third, second, first):
+        spans = [changed.map.span(*span) for span in spans]
+    return third.text, spans
+
+
+@given(st.lists(st.sampled_from(PIECES + HIDDEN), max_size=14).map("".join))
+@settings(deadline=None, max_examples=800)
+def test_the_stages_together_are_idempotent(text: str) -> None:
+    """What normalising, breaking and disarming made is made again of itself; every character leads back to its own."""
+    once, spans = sanitised(text)
+    assert sanitised(once)[0] == once
+    assert not list(TOKENS.spans(once))
+    assert all(text[slice(*span)] == shown for shown, span in zip(once, spans, strict=True) if shown != BREAK)
+
+
 @given(markup_like)
 @settings(deadline=None, max_examples=500)
 def test_no_opener_is_left(text: str) -> None:
@@ -88,6 +114,9 @@ HOSTILE = [
         "onclick",
         "onclick ",
         "src=",
+        "=",
+        " =",
+        "x=",
         "href= ",
     ),
     *(

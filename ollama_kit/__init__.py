@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ollama_kit.client import AsyncClient, Client
     from ollama_kit.errors import ContextOverflow, GuardBlocked, OllamaKitError, OutputInvalid, ServerError
     from ollama_kit.guard.conversation import Document, Message
-    from ollama_kit.guard.flow import Result
+    from ollama_kit.guard.exchange import Result
     from ollama_kit.guard.report import Report
     from ollama_kit.settings import Settings, load_settings
     from ollama_kit.specs import ModelSpec, load_spec
@@ -35,7 +35,7 @@ _HOMES = {
     "OllamaKitError": "errors",
     "OutputInvalid": "errors",
     "Report": "guard.report",
-    "Result": "guard.flow",
+    "Result": "guard.exchange",
     "ServerError": "errors",
     "Settings": "settings",
     "load_settings": "settings",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,10 @@ import click
 from ollama_kit.cli.options import json_option, server_options, settings_from
 
 if TYPE_CHECKING:
+    from ollama_kit.client import Client, Result
+    from ollama_kit.client.calls import How, Piece
     from ollama_kit.guard.conversation import Document
+    from ollama_kit.guard.policy import PolicyLike
 
 
 _SAVE_AS_TEXT = ("Save it as UTF-8 text, or extract its text first.", "请另存为 UTF-8 文本，或先提取其中的文字。")
@@ -23,7 +27,9 @@ _SAVE_AS_TEXT = ("Save it as UTF-8 text, or extract its text first.", "请另存
 @click.option("--document", "documents", multiple=True, type=click.Path(path_type=Path), help="An untrusted text file.")
 @click.option("--schema", type=click.Path(path_type=Path), help="A JSON Schema the answer must satisfy.")
 @click.option("--think/--no-think", default=None, help="Let the model think first, where it can.")
-@click.option("--attempts", default=3, show_default=True, type=click.IntRange(1, 20), help="Tries in all.")
+@click.option("--policy", metavar="NAME", help="The guard policy, if not the spec's: strict, standard, off, or a file.")
+@click.option("--attempts", type=click.IntRange(1, 20), help="Tries in all, if not the policy's.")
+@click.option("--stream", is_flag=True, help="Print the answer as it comes; not checked until its end.")
 @click.option("--answer-tokens", type=click.IntRange(1), help="Bound on the answer's length.")
 @click.option("--report", is_flag=True, help="Print the call's report on stderr.")
 @server_options
@@ -34,7 +40,9 @@ def ask_command(  # one parameter an option
     documents: tuple[Path, ...],
     schema: Path | None,
     think: bool | None,
-    attempts: int,
+    policy: str | None,
+    attempts: int | None,
+    stream: bool,
     answer_tokens: int | None,
     report: bool,
     host: str | None,
@@ -46,22 +54,49 @@ def ask_command(  # one parameter an option
     from ollama_kit.cli.output import print_json, print_report, warn
     from ollama_kit.client import Client
 
-    question = _standard_input() if prompt in (None, "-") else prompt
+    question = (standard_input() if prompt in (None, "-") else prompt) or ""
     texts = [read_document(path) for path in documents]
-    options = {"num_predict": answer_tokens} if answer_tokens else {}
-    with Client(settings_from(host, allow_remote), attempts=attempts) as client:
-        result = client.chat(model, question or "", documents=texts, schema=schema, think=think, options=options)
+    with Client(settings_from(host, allow_remote)) as client:
+        bound = {"num_predict": answer_tokens} if answer_tokens else {}
+        how: How = {"think": think, "options": bound, "policy": _policy(client, model, policy, attempts)}
+        if stream and not as_json:
+            result = _printed_as_it_comes(client.stream(model, question, documents=texts, schema=schema, **how))
+        else:
+            result = client.chat(model, question, documents=texts, schema=schema, **how)
     if as_json:
-        print_json({"value": result.value, "text": result.text, "report": result.report.as_dict()})
-    elif schema:
+        answer = {"value": result.value, "text": result.text, "complete": result.complete}
+        print_json({**answer, "evidence": result.evidence, "report": result.report.as_dict()})
+        return
+    if schema:
         print_json(result.value)
-    else:
+    elif not stream:
         click.echo(result.text)
     if report:
         print_report(result.report)
-    elif not as_json:
-        for note in result.report.notes:
-            warn(note)
+    for note in () if report else result.report.notes:
+        warn(note)
+
+
+def _policy(client: Client, model: str, named: str | None, attempts: int | None) -> PolicyLike | None:
+    if attempts is None:
+        return named
+    spec = client.spec(model)
+    return {"extends": named or (spec.guard if spec else "standard"), "attempts": attempts}
+
+
+def _printed_as_it_comes(pieces: Iterator[Piece]) -> Result:
+    """The result; text goes to stdout as it comes, what is void is said on stderr."""
+    from ollama_kit.client import Delta, Restart, Result
+
+    for piece in pieces:
+        if isinstance(piece, Delta):
+            click.echo(piece.text, nl=False)
+        elif isinstance(piece, Restart):
+            click.echo(f"\n(attempt {piece.attempt}: what came before is void)", err=True)
+        elif isinstance(piece, Result):
+            click.echo() if isinstance(piece.value, str) else None
+            return piece
+    raise AssertionError("a stream ends with its result or an error")
 
 
 @click.command("count")
@@ -74,7 +109,7 @@ def count_command(model: str, file: Path | None, host: str | None, allow_remote:
     from ollama_kit.cli.output import print_json
     from ollama_kit.client import Client
 
-    text = read_document(file).text if file else _standard_input()
+    text = read_document(file).text if file else standard_input()
     with Client(settings_from(host, allow_remote)) as client:
         tokenizer = client.profile(model).tokenizer
     tokens = tokenizer.count(text, add_bos=False)
@@ -107,7 +142,7 @@ def read_document(path: Path) -> Document:
     return Document(text, path.name)
 
 
-def _standard_input() -> str:
+def standard_input() -> str:
     from ollama_kit.encodings import decode
     from ollama_kit.errors import UsageError
 

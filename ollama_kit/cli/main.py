@@ -20,6 +20,8 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "diff": ("models", "Compare the spec NAME with what the server has."),
     "show": ("models", "Show MODEL: context, GQA, tokenizer, quantisation, capabilities."),
     "rm": ("models", "Remove the model NAME from the server, and what interrupted builds left."),
+    "scan": ("guarding", "Give the guard's verdict on a text, without a model."),
+    "schema": ("guarding", "Show the grammar-safe subset of a schema, and what it loses."),
     "count": ("ask", "Count the tokens of FILE, or of standard input, as MODEL does."),
     "ask": ("ask", "Ask MODEL, guarded: sanitised, fitted, checked, retried."),
     "doctor": ("doctor", "Say what is wrong with this machine's set-up, and the fix."),
@@ -89,12 +91,14 @@ def main(arguments: list[str]) -> int:
 
 
 def _fail(error: OllamaKitError, *, as_json: bool) -> int:
-    from ollama_kit.cli.output import error_as_dict, print_json
+    from ollama_kit.cli.output import attempts_of, error_as_dict, print_json
 
     if as_json:
         print_json({"error": error_as_dict(error)})
     click.secho("error: ", fg="red", bold=True, err=True, nl=False)
     click.echo(error.message, err=True)
+    for line in attempts_of(error):
+        click.echo(line, err=True)
     if error.hint:
         click.echo(error.hint, err=True)
     return error.exit_code

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +47,9 @@ def print_report(report: Report) -> None:
         f"prompt     {report.predicted_tokens:,} tokens predicted ({report.predicted_as}), {counted}",
         f"answer     {report.answer_tokens if report.answer_tokens is not None else '?'} tokens",
     ]
+    if report.dropped:
+        left_out = ", ".join(f"{count:,} {what}" for what, count in report.dropped.items())
+        lines.append(f"left out   {left_out}")
     for attempt in report.attempts:
         reason = f": {attempt.reason}" if attempt.reason else ""
         lines.append(f"attempt {attempt.number}  {attempt.outcome} after {attempt.seconds:.1f} s{reason}")
@@ -54,6 +57,14 @@ def print_report(report: Report) -> None:
     lines += [f"note       {note}" for note in report.notes]
     for line in lines:
         click.echo(line, err=True)
+
+
+def attempts_of(error: OllamaKitError) -> Iterator[str]:
+    """A paragraph for each attempt of a call that gave no valid answer."""
+    for attempt in getattr(error, "attempts", ()):
+        yield f"  attempt {attempt.number}: {attempt.outcome} after {attempt.seconds:.1f} s: {attempt.reason}"
+        shown = " ".join(attempt.reply.split())
+        yield f"    {shown[:160]}{'…' if len(shown) > 160 else ''}" if shown else "    (nothing)"
 
 
 def error_as_dict(error: OllamaKitError) -> dict[str, Any]:

@@ -36,17 +36,17 @@ DocumentLike = Document | str
 
 @dataclass(frozen=True)
 class Request:
-    """One guarded call, as asked for. `answer_tokens` bounds the answer; None leaves it what the window has."""
+    """One guarded call, as asked for. `answer_tokens` bounds the answer; None leaves it what the window has. `raw` is
+    a prompt that the caller has rendered himself, control tokens and all; then there are no messages."""
 
     model: str
     messages: tuple[Message, ...]
     documents: tuple[Document, ...] = ()
-    schema: Any = None
-    think: bool | None = None
+    think: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
     answer_tokens: int | None = None
-    attempts: int = 3
     tools: tuple[Mapping[str, Any], ...] = ()
+    raw: str | None = None
 
 
 def messages_from(messages: str | Sequence[MessageLike] | MessageLike) -> tuple[Message, ...]:

@@ -7,109 +7,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Generator, Sequence
+from dataclasses import replace
 
-from ollama_kit.errors import ContextOverflow, OutputInvalid, UsageError
-from ollama_kit.guard.attempts import Verdict, chat_body, judge, record
+from ollama_kit.errors import ContextOverflow, OutputInvalid, ProtocolError, UsageError
+from ollama_kit.guard import events
+from ollama_kit.guard.attempts import record, request_call
+from ollama_kit.guard.budget import Budget
 from ollama_kit.guard.control_tokens import neutralise_control_tokens
-from ollama_kit.guard.conversation import Message, Request, language_of
-from ollama_kit.guard.fence import Fence
-from ollama_kit.guard.fit import Fitted, fit_context
+from ollama_kit.guard.conversation import Request, language_of
+from ollama_kit.guard.evidence import Evidence, Sources
+from ollama_kit.guard.exchange import Listen, Result, Surroundings
+from ollama_kit.guard.fit import Counting, Fitted, Room, fit_context, fit_raw
+from ollama_kit.guard.leaks import find_leaks
+from ollama_kit.guard.policy import Policy
+from ollama_kit.guard.private.placeholders import Placeholders
 from ollama_kit.guard.profile import Profile
-from ollama_kit.guard.report import Attempt, Report
-from ollama_kit.guard.sanitise import Sanitised, sanitise
+from ollama_kit.guard.report import Attempt, Finding, Report
+from ollama_kit.guard.sanitise import sanitise
+from ollama_kit.guard.stages import Guards
+from ollama_kit.guard.verdict import Reader, Restorer, Verdict
 from ollama_kit.guard.watch import Heard, Watch
-from ollama_kit.server import wire
-from ollama_kit.server.wire import Call
 from ollama_kit.structured.schema import Schema
 
-RETRIED = frozenset({"schema", "not_json", "empty", "runaway", "incomplete"})
+RETRIED = frozenset({"schema", "not_json", "evidence", "empty", "runaway", "incomplete"})
 """Outcomes that another try can mend. `length` is not among them: it gets more room, once."""
-
-
-@dataclass(frozen=True)
-class Listen:
-    """A call to send, and the ear that its lines go to, until `heard.feed` says that it has heard enough."""
-
-    call: Call
-    heard: Heard
-
-
-@dataclass(frozen=True)
-class Result:
-    """A valid answer. `value` is the checked data (or an instance of the class that was the schema); without a
-    schema it is the text. `complete` is False only for plain text that the caller's own bound cut."""
-
-    value: Any
-    text: str
-    thinking: str
-    report: Report
-    complete: bool = True
-    tool_calls: tuple[Any, ...] = ()
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """What the flow takes from outside: the client's fence, a clock in seconds, a source of seeds, and whether to
-    count exactly even where a bound proves that the prompt fits."""
-
-    fence: Fence
-    clock: Callable[[], float]
-    draw_seed: Callable[[], int]
-    count_exactly: bool = False
 
 
 Steps = Generator[Listen, None, Result]
 
 
-def guarded_chat(request: Request, profile: Profile, schema: Schema | None, around: Surroundings) -> Steps:
+def guarded_call(
+    request: Request, profile: Profile, policy: Policy, schema: Schema | None, around: Surroundings
+) -> Steps:
     """The whole of one guarded call. Returns a Result, or raises ContextOverflow, GuardBlocked or OutputInvalid;
     what the driver throws in (a ServerError) goes through."""
     if request.think and not profile.can_think:
         raise UsageError(f"{request.model} can not think; leave `think` out")
-    call = _Call(request, profile, schema, around)
+    call = _Call(request, profile, policy, schema, around)
     return (yield from call.run())
 
 
 class _Call:
-    """One call on its way. `base` are the turns of every attempt; a retry adds the last failure and nothing older."""
+    """One call on its way. A retry adds the last failure to the first draft, and nothing older."""
 
-    def __init__(self, request: Request, profile: Profile, schema: Schema | None, around: Surroundings) -> None:
-        self.request, self.profile, self.schema, self.around = request, profile, schema, around
+    def __init__(
+        self, request: Request, profile: Profile, policy: Policy, schema: Schema | None, around: Surroundings
+    ) -> None:
+        self.request, self.profile, self.policy, self.schema, self.around = request, profile, policy, schema, around
         self.started = around.clock()
-        self.sanitised: Sanitised = sanitise(request, profile.control_tokens, around.fence, profile.facts.system)
+        self.budget = Budget(policy, around.clock, self.started)
+        self.placeholders = Placeholders()
+        guards = Guards(policy, profile.control_tokens, self.placeholders)
+        system = "" if request.raw is not None else profile.facts.system
+        cleaned = sanitise(request, guards, around.fence, system)
+        self.draft, self.findings = cleaned.draft, list(cleaned.findings)
+        self.tell(events.Cleaned(cleaned.findings))
+        self.reader = self._reader(cleaned.findings)
+        self.counting = Counting(profile, request.think, request.tools, around.count_exactly)
         self.answer_tokens = request.answer_tokens
-        self.seed = int(request.options.get("seed", profile.facts.parameters.get("seed", 0)) or around.draw_seed())
+        self.seed = _seed(request, profile) or around.draw_seed()
         self.attempts: list[Attempt] = []
         self.roomier = False
 
     def run(self) -> Steps:
-        messages: Sequence[Message] = self.sanitised.messages
+        feedback = ""
         while True:
-            fitted = self._fit(messages)
-            verdict, heard = yield from self._attempt(messages, fitted)
+            fitted = self._fit(feedback)
+            verdict, heard = yield from self._attempt(fitted)
             if verdict.outcome == "valid" or self._cut_as_asked(verdict):
                 return self._result(verdict, heard, fitted)
             if verdict.outcome == "length" and self._more_room(fitted):
                 continue
-            if verdict.outcome not in RETRIED or len(self.attempts) >= self.request.attempts:
-                raise self._invalid(verdict, fitted)
-            messages = self._with_feedback(verdict)
+            if (
+                verdict.outcome not in RETRIED
+                or len(self.attempts) >= self.policy.attempts
+                or self.budget.spent(self.attempts)
+            ):
+                return self._failed(verdict, fitted)
+            feedback = self._feedback(verdict)
 
-    def _fit(self, messages: Sequence[Message]) -> Fitted:
-        def fitted(turns: Sequence[Message]) -> Fitted:
-            return fit_context(
-                turns,
-                self.profile,
-                answer_tokens=self.answer_tokens,
-                think=bool(self.request.think),
-                exact=self.around.count_exactly,
-            )
+    def tell(self, event: events.Event) -> None:
+        events.announce(event, self.around.hooks)
 
+    # -- fit
+
+    def _fit(self, feedback: str) -> Fitted:
+        """The draft with what is said about the last answer, fitted; a later attempt keeps what the first one had."""
+        raw = self.request.raw
+        may_retry = self.schema is not None and self.policy.attempts > 1 and not feedback and raw is None
+        bound = self.budget.bounded(self.answer_tokens, self.attempts)
+        room = Room(bound, self.request.think, may_retry, self.policy.max_context)
         try:
-            return fitted(messages)
+            if raw is not None:
+                fitted = fit_raw(raw, self.draft, room, self.counting)
+            else:
+                fitted = fit_context(replace(self.draft, feedback=feedback), room, self.counting, self.policy.context)
         except ContextOverflow as error:
             if self.attempts:  # the first attempt fitted; what does not is the feedback
                 raise OutputInvalid(
@@ -117,15 +110,40 @@ class _Call:
                     attempts=self.attempts,
                 ) from error
             raise
+        dropped = fitted.dropped.get("tokens", 0)
+        self.tell(events.Measured(fitted.predicted_tokens, fitted.predicted_as, fitted.answer_tokens, dropped))
+        return fitted
 
-    def _attempt(self, messages: Sequence[Message], fitted: Fitted) -> Generator[Listen, None, tuple[Verdict, Heard]]:
+    # -- send and read
+
+    def _attempt(self, fitted: Fitted) -> Generator[Listen, None, tuple[Verdict, Heard]]:
         number, began = len(self.attempts) + 1, self.around.clock()
-        body = chat_body(self.request, self.profile, messages, fitted, self.seed + number - 1, self.schema)
-        heard = Heard(Watch())
-        yield Listen(wire.chat(body), heard)
-        verdict = judge(heard, self.schema)
-        self.attempts.append(record(number, heard, verdict, body, self.around.clock() - began))
+        seed = self.seed + number - 1
+        call = request_call(self.request, self.profile, fitted, seed, self.schema)
+        heard = Heard(Watch(), self.budget.out_of_time)
+        self.tell(events.Asked(number, seed))
+        try:
+            yield Listen(call, heard, number, self.reader.restore)
+        except ProtocolError:
+            if not heard.lines:  # not an answer at all; one that stopped half-way is a failed attempt
+                raise
+        verdict = self.reader.judge(heard)
+        self.attempts.append(record(number, heard, verdict, call, self.around.clock() - began))
+        self.tell(events.Answered(self.attempts[-1]))
         return verdict, heard
+
+    def _reader(self, findings: Sequence[Finding]) -> Reader:
+        fence, documents = self.around.fence, self.request.documents
+        broken = frozenset(found.detail for found in findings if found.stage == "control_tokens")
+        keys = [fence.key(document.text) for document in self.draft.documents] if self.draft.fence else []
+        asked = "\n".join(turn.content for turn in self.draft.turns if turn.role != "system")
+
+        def leaks(answer: str) -> tuple[Finding, ...]:
+            return find_leaks(answer, keys, self.profile.facts.system, asked)
+
+        return Reader(self.schema, self.policy, Restorer(self.placeholders, broken), Sources(documents), leaks)
+
+    # -- retry
 
     def _cut_as_asked(self, verdict: Verdict) -> bool:
         return verdict.outcome == "length" and self.schema is None and self.request.answer_tokens is not None
@@ -133,35 +151,50 @@ class _Call:
     def _more_room(self, fitted: Fitted) -> bool:
         """Twice the room, once: a cut answer is never repaired."""
         room = self.profile.context_tokens - fitted.predicted_tokens
-        if self.roomier or fitted.answer_tokens >= room or len(self.attempts) >= self.request.attempts:
+        if (
+            self.roomier
+            or fitted.answer_tokens >= room
+            or len(self.attempts) >= self.policy.attempts
+            or self.budget.spent(self.attempts)
+        ):
             return False
         self.roomier, self.answer_tokens = True, min(2 * fitted.answer_tokens, room)
         return True
 
-    def _with_feedback(self, verdict: Verdict) -> Sequence[Message]:
-        """The first turns again, and what is wrong with the last answer: nothing older, and the documents are kept.
-        The part of the answer it repeats is as little trusted as what a user writes."""
-        base = self.sanitised.messages
-        asked = next((turn.content for turn in reversed(base) if turn.role == "user"), "")
-        said = verdict.feedback(language_of(asked))
-        if not said:
-            return base
-        changed, _ = neutralise_control_tokens(said, self.profile.control_tokens, "answer")
-        return [*base, Message("user", changed.text)]
+    def _feedback(self, verdict: Verdict) -> str:
+        """What is wrong with the last answer. The part of it that is repeated is as little trusted as what a user
+        writes, and shows no value that is hidden."""
+        turns = self.draft.turns
+        asked = next((turn.content for turn in reversed(turns) if turn.role == "user"), "")
+        said = self.placeholders.hide(verdict.feedback(language_of(asked)))
+        if self.policy.control_tokens == "off":
+            return said
+        return neutralise_control_tokens(said, self.profile.control_tokens, "answer")[0].text
+
+    # -- result
 
     def _result(self, verdict: Verdict, heard: Heard, fitted: Fitted) -> Result:
         complete = verdict.outcome == "valid"
         note = () if complete else (f"the answer was cut at {fitted.answer_tokens} tokens, as asked",)
+        self.findings += verdict.findings
         return Result(
             value=verdict.value if complete else verdict.text,
             text=verdict.text,
             thinking=verdict.thinking,
-            report=self._report(fitted, note),
+            report=self._report(fitted, note, verdict.evidence),
             complete=complete,
-            tool_calls=tuple(heard.tool_calls),
+            tool_calls=tuple(self.reader.restore(list(heard.tool_calls))),
+            evidence=verdict.evidence,
         )
 
-    def _report(self, fitted: Fitted, notes: tuple[str, ...] = ()) -> Report:
+    def _failed(self, verdict: Verdict, fitted: Fitted) -> Result:
+        """Raises OutputInvalid; where the policy asks for an empty result instead, returns one that says so."""
+        error = self._invalid(verdict, fitted)
+        if self.policy.on_failure != "empty":
+            raise error
+        return Result(None, "", "", self._report(fitted, (error.message,)), complete=False, failure=error)
+
+    def _report(self, fitted: Fitted, notes: tuple[str, ...], evidence: tuple[Evidence, ...] = ()) -> Report:
         last = self.attempts[-1]
         report = Report(
             model=self.request.model,
@@ -172,19 +205,36 @@ class _Call:
             predicted_as=fitted.predicted_as,
             counted_tokens=last.prompt_tokens,
             answer_tokens=last.answer_tokens,
-            findings=self.sanitised.findings,
+            policy=self.policy.name,
+            findings=tuple(self.findings),
+            dropped=fitted.dropped,
+            evidence=evidence,
             attempts=tuple(self.attempts),
-            notes=notes,
+            notes=(*notes, *self._losses()),
             seconds=self.around.clock() - self.started,
         )
         if report.prediction_held is False:
             said = f"predicted {report.predicted_tokens} prompt tokens, the server counted {report.counted_tokens}"
-            return replace(report, notes=(*notes, said))
+            return replace(report, notes=(*report.notes, said))
         return report
+
+    def _losses(self) -> tuple[str, ...]:
+        """That the server was given plain JSON mode, where its grammar can say nothing of the schema."""
+        if self.schema is None or self.schema.grammar != "json":
+            return ()
+        return ("the server's grammar can not express the schema: plain JSON mode, checked afterwards",)
 
     def _invalid(self, verdict: Verdict, fitted: Fitted) -> OutputInvalid:
         tries = "1 attempt" if len(self.attempts) == 1 else f"{len(self.attempts)} attempts"
-        missing = (
-            f" at {fitted.answer_tokens} tokens, and the window has no more" if verdict.outcome == "length" else ""
-        )
+        missing = f" at {fitted.answer_tokens} tokens" if verdict.outcome == "length" else ""
+        if (
+            verdict.outcome == "length"
+            and fitted.answer_tokens >= self.profile.context_tokens - fitted.predicted_tokens
+        ):
+            missing += ", and the window has no more"
         return OutputInvalid(f"no valid answer in {tries}; the last: {verdict.reason}{missing}", attempts=self.attempts)
+
+
+def _seed(request: Request, profile: Profile) -> int:
+    seed = request.options.get("seed", profile.facts.parameters.get("seed"))
+    return seed if isinstance(seed, int) else 0

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from ollama_kit.guard.evidence import Evidence
 
 Severity = Literal["info", "low", "medium", "high"]
 Action = Literal["flagged", "neutralised", "redacted", "removed", "fenced", "blocked"]
 CountKind = Literal["exact", "bound", "approximate"]
 Outcome = Literal[
-    "valid", "schema", "not_json", "length", "empty", "runaway", "evidence", "leak", "refused", "incomplete"
+    "valid",  # the schema holds, the evidence is there
+    "schema",  # JSON that the schema does not allow
+    "not_json",  # no JSON, or half of it
+    "evidence",  # a quote that stands in no document
+    "leak",  # the system prompt or a fence's key came back
+    "length",  # cut off by num_predict
+    "empty",  # nothing but thinking, or nothing at all
+    "runaway",  # blanks or repetition without end; we hung up
+    "incomplete",  # the stream ended without saying that it was done
+    "timeout",  # the call's own time was up; we hung up
 ]
 
 
@@ -61,6 +73,7 @@ class Report:
     policy: str = "standard"
     findings: tuple[Finding, ...] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
+    evidence: tuple[Evidence, ...] = ()
     attempts: tuple[Attempt, ...] = ()
     notes: tuple[str, ...] = ()
     seconds: float = 0.0

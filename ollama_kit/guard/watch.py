@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,27 +55,46 @@ def shortest_period(text: str) -> int:
 
 
 class Heard:
-    """What a streamed chat has said so far. `feed` takes each line of the stream and is True when to hang up."""
+    """What a streamed answer has said so far. `feed` takes each line of the stream and is True when to hang up.
 
-    def __init__(self, watch: Watch | None = None) -> None:
-        self._watch = watch
+    `out_of_time` says, when asked, whether the call's time is up. `characters` counts text and thinking.
+    """
+
+    def __init__(self, watch: Watch | None = None, out_of_time: Callable[[], bool] = lambda: False) -> None:
+        self._watch, self._out_of_time = watch, out_of_time
         self._text: list[str] = []
         self._thinking: list[str] = []
+        self.characters = 0
         self.tool_calls: list[Mapping[str, Any]] = []
         self.last: Mapping[str, Any] = {}
         self.stopped: str | None = None
+        self.timed_out = False
 
     def feed(self, line: Mapping[str, Any]) -> bool:
         message = line.get("message") or {}
-        piece, thought = message.get("content") or "", message.get("thinking") or ""
+        piece = message.get("content") or line.get("response") or ""
+        thought = message.get("thinking") or line.get("thinking") or ""
         self._text.append(piece)
         self._thinking.append(thought)
+        self.characters += len(piece) + len(thought)
         self.tool_calls += message.get("tool_calls") or ()
         if line.get("done"):
             self.last = line
+            return False
+        if self._out_of_time():
+            self.timed_out, self.stopped = True, "the time for this call is up"
         elif self._watch:
             self.stopped = self._watch.feed(thought + piece)
         return self.stopped is not None
+
+    def piece(self, at: int) -> str:
+        """The text of line `at` of the stream."""
+        return self._text[at]
+
+    @property
+    def lines(self) -> int:
+        """How many lines have come."""
+        return len(self._text)
 
     @property
     def text(self) -> str:
@@ -87,5 +106,5 @@ class Heard:
 
     @property
     def done_reason(self) -> str:
-        """The server's word on why it ended ("stop", "length"); "runaway" where we hung up."""
-        return "runaway" if self.stopped else str(self.last.get("done_reason", "stop" if self.last else ""))
+        """The server's word on why it ended ("stop", "length"); "hung up" where we did, empty where it never said."""
+        return "hung up" if self.stopped else str(self.last.get("done_reason", "stop" if self.last else ""))

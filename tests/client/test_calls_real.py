@@ -33,7 +33,7 @@ def small(real_server: RealServer, tiny_qwen: str, tmp_path: Path, monkeypatch: 
 def test_the_hostile_model_gives_valid_data_or_an_error_with_every_attempt(real_server: RealServer, small: str) -> None:
     """Random weights write endless blanks and no end of turn; every call ends within its budget."""
     ended = {"valid": 0, "invalid": 0}
-    with Client(Settings(host=real_server.url), counting="exact", attempts=2) as client:
+    with Client(Settings(host=real_server.url), counting="exact", policy={"attempts": 2}) as client:
         for seed in range(6):
             try:
                 report = client.chat(
@@ -58,7 +58,7 @@ def test_predicted_is_counted_with_documents_fences_and_broken_tokens(real_serve
     """Every stage changes the text before it is counted, so that the count is of what is sent."""
     draw = random.Random(3)
     words = ["合同", "deadline", "<|im_start|>", "👨‍👩‍👧", "\r\n", "　", "3月1日", "{{ x }}", "  ", "price: 5"]
-    with Client(Settings(host=real_server.url), counting="exact", attempts=1) as client:
+    with Client(Settings(host=real_server.url), counting="exact", policy={"attempts": 1}) as client:
         for _ in range(15):
             texts = ["".join(draw.choice(words) for _ in range(draw.randint(1, 30))) for _ in range(3)]
             result = client.chat(small, texts[0] or "x", documents=texts[1:], options={"num_predict": 1})

@@ -1,0 +1,136 @@
+"""`AsyncClient`: guarded calls for an event loop."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ollama_kit.client.calls import Calls, Counting, Documents, How, Messages, Piece, result_of
+from ollama_kit.client.streaming import Streamer
+from ollama_kit.errors import OllamaKitError, UsageError
+from ollama_kit.guard.exchange import Result
+from ollama_kit.guard.flow import Steps
+from ollama_kit.guard.policy import PolicyLike
+from ollama_kit.guard.profile import Profile, profile_model
+from ollama_kit.server.awaited import AsyncServer
+from ollama_kit.server.connection import connect_with
+from ollama_kit.server.locality import require_local
+from ollama_kit.settings import Settings
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from typing_extensions import Unpack
+
+    from ollama_kit.guard.events import Hook
+
+
+class AsyncClient(Calls):
+    """`Client` for an event loop. Cancelling a call closes its connection, and so ends the server's work on it."""
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        policy: PolicyLike | None = None,
+        counting: Counting = "auto",
+        hooks: Sequence[Hook] = (),
+        server: AsyncServer | None = None,
+    ) -> None:
+        super().__init__(settings, policy, counting, hooks)
+        self.server = server or AsyncServer(connect_with(self.settings))
+
+    async def chat(
+        self, model: str, messages: Messages, *, documents: Documents = (), schema: Any = None, **how: Unpack[How]
+    ) -> Result:
+        """As `Client.chat`."""
+        request = self.request(model, messages, documents, how)
+        await self.profile(model)
+        return await self._drive(self.steps(request, schema, how, self._asked))
+
+    async def extract(
+        self, model: str, documents: Documents, schema: Any, *, prompt: str = "", **how: Unpack[How]
+    ) -> Result:
+        """As `Client.extract`."""
+        asked = prompt or self.extraction_prompt(documents)
+        return await self.chat(model, asked, documents=documents, schema=schema, **how)
+
+    async def generate(
+        self, model: str, prompt: str, *, raw: bool = False, schema: Any = None, **how: Unpack[How]
+    ) -> Result:
+        """As `Client.generate`."""
+        request = self.request(model, () if raw else prompt, (), how, raw=prompt if raw else None)
+        await self.profile(model)
+        return await self._drive(self.steps(request, schema, how, self._asked))
+
+    async def stream(
+        self, model: str, messages: Messages, *, documents: Documents = (), schema: Any = None, **how: Unpack[How]
+    ) -> AsyncIterator[Piece]:
+        """As `Client.stream`."""
+        request = self.request(model, messages, documents, how)
+        await self.profile(model)
+        streamer = Streamer(schema is not None)
+        steps = self.steps(request, schema, how, self._asked)
+        try:
+            listen = next(steps)
+            while True:
+                for restart in streamer.begin(listen):
+                    yield restart
+                try:
+                    async with self.server.stream(listen.call) as lines:
+                        async for line in lines:
+                            stop = self.hear(listen, line)
+                            for piece in streamer.pieces(listen):
+                                yield piece
+                            if stop:
+                                break
+                except OllamaKitError as error:
+                    listen = steps.throw(error)
+                else:
+                    listen = steps.send(None)
+        except StopIteration as done:
+            yield result_of(done)
+
+    async def profile(self, model: str) -> Profile:
+        """As `Client.profile`."""
+        require_local(self.server.host, None, allow_remote=self.settings.allow_remote)
+        known = self.known_profile(model)
+        if known is not None:
+            return known
+        found = await self.server.run(profile_model(model, self.server.url, self.spec(model)))
+        require_local(self.server.host, found.facts, allow_remote=self.settings.allow_remote)
+        return self.keep_profile(model, found)
+
+    def _asked(self, model: str) -> Profile:
+        known = self.known_profile(model)
+        if known is None:
+            raise UsageError(f"{model} has not been asked for")
+        return known
+
+    async def _drive(self, steps: Steps) -> Result:
+        try:
+            listen = next(steps)
+            while True:
+                try:
+                    async with self.server.stream(listen.call) as lines:
+                        async for line in lines:
+                            if self.hear(listen, line):
+                                break
+                except OllamaKitError as error:
+                    listen = steps.throw(error)
+                else:
+                    listen = steps.send(None)
+        except StopIteration as done:
+            return result_of(done)
+
+    async def aclose(self) -> None:
+        """Closes the connections."""
+        await self.server.aclose()
+
+    async def __aenter__(self) -> AsyncClient:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()

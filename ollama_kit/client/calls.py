@@ -1,0 +1,148 @@
+"""What both clients share: how a call is described, and what is known of the models asked so far."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from threading import Lock
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+from ollama_kit.client.streaming import Delta, Partial, Restart
+from ollama_kit.errors import SpecNotFound, UsageError
+from ollama_kit.guard.conversation import (
+    DocumentLike,
+    MessageLike,
+    Request,
+    documents_from,
+    language_of,
+    messages_from,
+)
+from ollama_kit.guard.events import Hook, Streamed
+from ollama_kit.guard.exchange import Listen, Result, Surroundings
+from ollama_kit.guard.fence import Fence
+from ollama_kit.guard.flow import Steps, guarded_call
+from ollama_kit.guard.policy import PolicyLike, load_policy
+from ollama_kit.settings import Settings, load_settings
+from ollama_kit.specs import find_spec, load_spec
+from ollama_kit.structured.schema import load_schema
+
+if TYPE_CHECKING:
+    from ollama_kit.guard.profile import Profile
+    from ollama_kit.specs.model import ModelSpec
+
+Messages = str | Sequence[MessageLike] | MessageLike
+Documents = Sequence[DocumentLike] | DocumentLike
+Counting = Literal["auto", "exact"]
+
+Piece = Delta | Partial | Restart | Result
+"""What a streamed call yields: pieces as they come, not yet checked, and the checked Result as the last."""
+
+_EXTRACT = {
+    "en": "Extract what the schema asks for from the documents. Leave out what is not in them.",
+    "zh": "请从文档中提取 schema 要求的内容；文档中没有的不要填写。",
+}
+
+
+class How(TypedDict, total=False):
+    """How one call is made: `think` first, Ollama's `options` (num_predict bounds the answer), `tools`, `policy`."""
+
+    think: bool | None
+    options: Mapping[str, Any] | None
+    tools: Sequence[Mapping[str, Any]]
+    policy: PolicyLike | None
+
+
+class Calls:
+    """The half of a client that does not care whether it blocks."""
+
+    def __init__(
+        self, settings: Settings | None, policy: PolicyLike | None, counting: Counting, hooks: Sequence[Hook]
+    ) -> None:
+        self.settings = settings or load_settings()
+        self._policy = None if policy is None else load_policy(policy)
+        self._profiles: dict[str, Profile] = {}
+        self._specs: dict[str, ModelSpec | None] = {}
+        self._lock = Lock()
+        self._around = Surroundings(
+            fence=Fence(secrets.token_bytes(16)),
+            clock=time.monotonic,
+            draw_seed=lambda: secrets.randbelow(2**31 - 1) + 1,
+            hooks=tuple(hooks),
+            count_exactly=counting == "exact",
+        )
+
+    def request(
+        self, model: str, messages: Messages, documents: Documents, how: How, raw: str | None = None
+    ) -> Request:
+        """The call as one value; UsageError where it can not be one."""
+        options = dict(how.get("options") or {})
+        if "num_ctx" in options:
+            raise UsageError(
+                "num_ctx is not an option of a call: another value would make the server load the model anew",
+                hint="Set `context` in the model's spec and build it.",
+            )
+        bound = options.pop("num_predict", None)
+        if bound is not None and (not isinstance(bound, int) or isinstance(bound, bool) or bound < 1):
+            raise UsageError(f"num_predict must be a whole number of tokens above 0, not {bound!r}")
+        think, spec = how.get("think"), self.spec(model)
+        return Request(
+            model=model,
+            messages=messages_from(messages),
+            documents=documents_from(documents),
+            think=bool(spec.thinking if think is None and spec else think),
+            options=options,
+            answer_tokens=bound,
+            tools=tuple(how.get("tools") or ()),
+            raw=raw,
+        )
+
+    def steps(self, request: Request, schema: Any, how: How, profile: Callable[[str], Profile]) -> Steps:
+        """The call's flow. What is wrong with the schema or the policy is said before the server is asked."""
+        checked = None if schema is None else load_schema(schema)
+        spec = self.spec(request.model)
+        wanted = how.get("policy") or self._policy or (spec.guard if spec else "standard")
+        policy = load_policy(wanted)
+        return guarded_call(request, profile(request.model), policy, checked, self._around)
+
+    def spec(self, model: str) -> ModelSpec | None:
+        """The spec that a MODEL argument names, read once; None where it is only a model on the server."""
+        with self._lock:
+            if model not in self._specs:
+                self._specs[model] = spec_of(model)
+            return self._specs[model]
+
+    def extraction_prompt(self, documents: Documents) -> str:
+        """The question of an extraction that has none of its own, in the documents' language."""
+        given = documents_from(documents)
+        return _EXTRACT[language_of(given[0].text if given else "")]
+
+    def hear(self, listen: Listen, line: Mapping[str, Any]) -> bool:
+        """Feeds a line of the answer; True when to hang up."""
+        stop = listen.heard.feed(line)
+        for hook in self._around.hooks:
+            hook(Streamed(listen.attempt, listen.heard.characters))
+        return stop
+
+    def known_profile(self, model: str) -> Profile | None:
+        with self._lock:
+            return self._profiles.get(model)
+
+    def keep_profile(self, model: str, profile: Profile) -> Profile:
+        with self._lock:
+            return self._profiles.setdefault(model, profile)
+
+
+def spec_of(model: str) -> ModelSpec | None:
+    """The spec that a MODEL argument names, None where it is only a model on the server."""
+    try:
+        find_spec(model)
+    except SpecNotFound:
+        return None
+    return load_spec(model)
+
+
+def result_of(done: StopIteration) -> Result:
+    """What a finished flow returned."""
+    result: Result = done.value
+    return result

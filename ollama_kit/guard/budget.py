@@ -1,0 +1,40 @@
+"""What one guarded call may spend in all: attempts, seconds, and tokens of answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ollama_kit.guard.policy import Policy
+from ollama_kit.guard.report import Attempt
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The policy's `attempts`, `max_seconds` and `max_tokens`, for a call that began at `started`."""
+
+    policy: Policy
+    clock: Callable[[], float]
+    started: float
+
+    def out_of_time(self) -> bool:
+        """Whether the call's time is up."""
+        most = self.policy.max_seconds
+        return most is not None and self.clock() - self.started > most
+
+    def bounded(self, answer_tokens: int | None, attempts: Sequence[Attempt]) -> int | None:
+        """The bound of the next answer: the caller's, and never more than what is left; None where neither is."""
+        most = self.policy.max_tokens
+        left = None if most is None else max(1, most - _spent(attempts))
+        return min((bound for bound in (answer_tokens, left) if bound is not None), default=None)
+
+    def spent(self, attempts: Sequence[Attempt]) -> bool:
+        """Whether there is nothing left for another attempt."""
+        most = self.policy.max_tokens
+        tokens_gone = most is not None and _spent(attempts) >= most
+        return len(attempts) >= self.policy.attempts or tokens_gone or self.out_of_time()
+
+
+def _spent(attempts: Sequence[Attempt]) -> int:
+    """Tokens generated so far; an answer that was hung up on is counted by its characters, which is no less."""
+    return sum(attempt.answer_tokens or len(attempt.reply) + len(attempt.thinking) for attempt in attempts)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator
@@ -37,6 +38,8 @@ class OutsideSocket(RuntimeError):
 
 def pytest_configure(config: pytest.Config) -> None:
     sys.addaudithook(_refuse_outside)
+    # A run that a shell put into the background ignores Ctrl-C, and so would every process that a test interrupts.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -28,8 +28,7 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
-    if _foldable().search(text):
-        text = text.translate(_table())
+    text = _foldable().sub(lambda run: run.group().translate(_table()), text)
     lowered = text.lower()
     if len(lowered) == len(text):
         return lowered
@@ -61,4 +60,6 @@ def _table() -> dict[int, str]:
 
 @cache
 def _foldable() -> re.Pattern[str]:
-    return re.compile("[" + "".join(map(re.escape, map(chr, sorted(_table())))) + "]")
+    """One range for all that lies beyond the basic plane: `re` looks such characters up one by one."""
+    plain = "".join(re.escape(chr(code)) for code in sorted(_table()) if code < 0x10000)
+    return re.compile(f"[{plain}\U0001d400-\U0001f18f]+")

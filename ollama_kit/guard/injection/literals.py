@@ -13,6 +13,10 @@ from typing import Any
 
 _PARSER = "re._parser" if sys.version_info >= (3, 11) else "sre_parse"
 _FEW = 4
+_COMMON = frozenset(
+    "the all any as shall you your and to in of is are do set go not at it this that for with be by on or an from we i "
+    "my act able search content information without http https www".split()
+)
 
 
 def required(pattern: re.Pattern[str]) -> frozenset[str]:
@@ -59,7 +63,13 @@ def _best(sets: Iterable[frozenset[str]]) -> frozenset[str] | None:
 
 def _expected(literals: frozenset[str]) -> float:
     """How often one of `literals` will be seen, roughly: a Chinese character says more than a letter."""
-    return sum(10.0 ** -sum(1.0 if ord(character) < 0x2E80 else 1.6 for character in literal) for literal in literals)
+    return sum(map(_frequency, literals))
+
+
+def _frequency(literal: str) -> float:
+    if literal.strip() in _COMMON:
+        return 0.1
+    return float(10.0 ** -sum(1.0 if ord(character) < 0x2E80 else 1.6 for character in literal))
 
 
 def search_for(literals: Iterable[str]) -> re.Pattern[str]:

@@ -25,12 +25,13 @@ class Payload:
 
 
 def payloads(text: str) -> Iterator[Payload]:
-    """Each run in `text` that decodes to legible text, by code and then by place. Linear: a run is decoded once."""
-    for code, pattern, decode in _codes():
-        for match in pattern.finditer(text):
-            plain = decode(match.group())
-            if len(plain) >= _SHORTEST and _legible(plain):
-                yield Payload(code, match.start(), match.end(), plain)
+    """Each run in `text` that decodes to legible text, by place. Linear: each code decodes a run once."""
+    for dense in _dense().finditer(text):
+        for code, pattern, decode in _codes():
+            for match in pattern.finditer(text, *dense.span()):
+                plain = decode(match.group())
+                if len(plain) >= _SHORTEST and _legible(plain):
+                    yield Payload(code, match.start(), match.end(), plain)
 
 
 def _legible(text: str) -> bool:
@@ -91,12 +92,20 @@ def _tags(run: str) -> str:
 
 
 @cache
+def _dense() -> re.Pattern[str]:
+    """Where a payload may be: printable ASCII without spaces for long, pairs of digits, bytes of bits, tag characters.
+    Each way starts with a set of characters, so that Chinese is skipped fast."""
+    lines = r"[!-~\U000e0020-\U000e007e](?:[!-~]{11,}(?:\r?\n[!-~]{12,})*|[\U000e0020-\U000e007e]{3,}"
+    return re.compile(lines + r"|(?:[0-9A-Fa-f]{0,8}[ ,:]+(?=\\?x?[0-9A-Fa-f])(?:\\x|0x)?[0-9A-Fa-f]{2,8}){5,})")
+
+
+@cache
 def _codes() -> tuple[tuple[str, re.Pattern[str], Callable[[str], str]], ...]:
     table = (
         ("base64", r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{12,}(?:\r?\n[A-Za-z0-9+/_-]{12,})*={0,2}", _base64),
         ("base32", r"(?<![A-Z2-7])[A-Z2-7]{16,}={0,6}(?![A-Za-z0-9])", _base32),
         ("hex", r"(?<![0-9A-Fa-f])(?:(?:\\x|0x)?[0-9A-Fa-f]{2}[ ,:]?){8,}(?![0-9A-Fa-f])", _hex),
-        ("percent", r"(?:[\w.+~:/-]{0,8}(?:%[0-9A-Fa-f]{2})+){3,}[\w.+~:/-]{0,40}|(?:%[0-9A-Fa-f]{2}){6,}", _percent),
+        ("percent", r"%[0-9A-Fa-f]{2}(?:[\w.+~:/-]{0,8}%[0-9A-Fa-f]{2}){2,}[\w.+~:/-]{0,40}", _percent),
         ("escapes", r"(?:\\?[uU]\+?\{?[0-9A-Fa-f]{4,6}\}?[ ,]?){4,}", _escapes),
         ("entities", r"(?:&#(?:[0-9]{2,7}|[xX][0-9A-Fa-f]{2,6});[ ]?){4,}", _entities),
         ("bits", r"(?<![01])(?:[01]{8}[ ,]?){6,}(?![01])", _bits),

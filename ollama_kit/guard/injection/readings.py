@@ -10,8 +10,10 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 
 from ollama_kit.guard.injection import lexicon_en
+from ollama_kit.guard.injection.literals import search_for
 
 _CJK = "\u3400-\u9fff"
 _INVISIBLE = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\U000e0001-\U000e01ef"
@@ -21,29 +23,36 @@ _STRONG = "ignore disregard instruction previous system prompt forget reveal pas
 _STRONG_ZH = "忽略 无视 忘记 指令 提示词 系统 规则 之前".split()
 
 _SYLLABLES = {
-    "忽略": ("hu", "l(?:u|v|ü|ue|ve|üe)e?"),
-    "无视": ("wu", "shi"),
-    "忘记": ("wang", "ji"),
-    "指令": ("zhi", "ling"),
-    "命令": ("ming", "ling"),
-    "提示词": ("ti", "shi", "ci"),
-    "系统": ("xi", "tong"),
-    "之前": ("zhi", "qian"),
-    "以上": ("yi", "shang"),
-    "上面": ("shang", "mian"),
-    "前面": ("qian", "mian"),
-    "所有": ("suo", "you"),
-    "规则": ("gui", "ze"),
-    "要求": ("yao", "qiu"),
-    "输出": ("shu", "chu"),
-    "回复": ("hui", "fu"),
-    "密码": ("mi", "ma"),
-    "泄露": ("xie", "lou|lu"),
-    "告诉我": ("gao", "su", "wo"),
-    "扮演": ("ban", "yan"),
-    "限制": ("xian", "zhi"),
-    "任务": ("ren", "wu"),
+    "忽略": "hu lue|lve|lüe",
+    "无视": "wu shi",
+    "忘记": "wang ji",
+    "忘掉": "wang diao",
+    "指令": "zhi ling",
+    "命令": "ming ling",
+    "提示词": "ti shi ci",
+    "提示": "ti shi",
+    "系统": "xi tong",
+    "之前": "zhi qian",
+    "以上": "yi shang",
+    "上面": "shang mian",
+    "前面": "qian mian",
+    "所有": "suo you",
+    "规则": "gui ze",
+    "要求": "yao qiu",
+    "输出": "shu chu",
+    "回复": "hui fu",
+    "密码": "mi ma",
+    "泄露": "xie lou|lu",
+    "告诉": "gao su",
+    "扮演": "ban yan",
+    "限制": "xian zhi",
+    "任务": "ren wu",
+    "重复": "chong fu",
+    "内容": "nei rong",
+    "通过": "tong guo",
 }
+"""Words that orders are made of, with the sounds of their characters; `|` parts spellings."""
+
 _LEET = {"a": "4@", "e": "3", "i": "1!", "l": "1", "o": "0", "s": "5$", "t": "7", "g": "9", "b": "8"}
 
 
@@ -61,14 +70,14 @@ class Reading:
 @cache
 def readings() -> tuple[Reading, ...]:
     """All of them. The signs have no gaps without bound, so that a search is linear."""
-    single = rf"(?:[a-z][{_BETWEEN}{_INVISIBLE}]{{1,3}}){{5,}}[a-z](?![a-z])"
+    single = rf"(?:[a-z][{_BETWEEN}{_INVISIBLE}]{{1,3}}){{5,150}}[a-z](?![a-z])"
     split = rf"[{_CJK}][{_BETWEEN}{_INVISIBLE}]{{1,3}}[{_CJK}][{_CJK}{_BETWEEN}{_INVISIBLE}，]{{0,12}}?[{_CJK}][{_BETWEEN}{_INVISIBLE}]{{1,3}}[{_CJK}]"
     return (
-        Reading("invisible", re.compile(rf"\w[{_INVISIBLE}]+\w"), _visible, 0.1),
+        Reading("invisible", re.compile(rf"[{_INVISIBLE}]+\w"), _visible, 0.1),
         Reading("spaced", re.compile(single), _joined_letters, 0.3),
         Reading("spaced", re.compile(split), _joined_characters, 0.15),
-        Reading("leetspeak", re.compile("|".join(map(_leet_sign, _STRONG))), _plain_letters, 0.3),
-        Reading("pinyin", re.compile("|".join(map(_pinyin_sign, _SYLLABLES))), _hanzi, 0.25),
+        Reading("leetspeak", re.compile("[013457@$!][a-z]"), _plain_letters, 0.3),
+        Reading("pinyin", search_for(_pinyin_signs()), _hanzi, 0.25),
         Reading("rot13", re.compile("|".join(codecs.encode(word, "rot13") for word in _STRONG)), _rot13, 0.4),
         Reading("backwards", re.compile("|".join(word[::-1] for word in (*_STRONG, *_STRONG_ZH))), _backwards, 0.4),
     )
@@ -88,7 +97,9 @@ def _joined_letters(sentence: str) -> str:
     def join(run: re.Match[str]) -> str:
         parts = _wide_gaps().split(run.group())
         joined = [_separators().sub("", part) for part in parts]
-        return " ".join(joined) if len(joined) > 1 else _known_words().sub(r" \g<0> ", joined[0])
+        if max(map(len, joined)) > 1 and len(joined) > 1:
+            return " ".join(joined)
+        return _known_words().sub(r" \g<0> ", "".join(joined))
 
     return _letter_run().sub(join, _visible(sentence))
 
@@ -98,13 +109,13 @@ def _joined_characters(sentence: str) -> str:
 
 
 def _plain_letters(sentence: str) -> str:
+    if not _leet_words().search(sentence):
+        return ""
     return _mixed_word().sub(lambda word: word.group().translate(_leet_table()), sentence)
 
 
 def _hanzi(sentence: str) -> str:
-    for word, pattern in _pinyin_words():
-        sentence = pattern.sub(word, sentence)
-    return sentence
+    return _pinyin().sub(lambda sound: _pinyin_signs()[sound.group()], sentence)
 
 
 def _rot13(sentence: str) -> str:
@@ -121,17 +132,25 @@ def _leet_sign(word: str) -> str:
     return f"(?<![a-z0-9])(?!{word}){letters}"
 
 
-def _pinyin_sign(word: str) -> str:
-    """Matches `word` with at least one character written as pinyin."""
-    return f"(?!{word}){_pinyin(word)}"
+@cache
+def _pinyin_signs() -> dict[str, str]:
+    """Each way to write a word with at least one of its characters in pinyin, and the word."""
+    signs: dict[str, str] = {}
+    for word, sounds in _SYLLABLES.items():
+        each = [(character, *sound.split("|")) for character, sound in zip(word, sounds.split(), strict=True)]
+        for parts in product(*each):
+            signs.update({gap.join(parts): word for gap in ("", " ", "'", "-")} if "".join(parts) != word else {})
+    return signs
 
 
-def _pinyin(word: str) -> str:
-    each = (
-        rf"(?:{character}|(?<![a-z])(?:{syllable})[1-5]?|(?<=[a-z])(?:{syllable})[1-5]?)"
-        for character, syllable in zip(word, _SYLLABLES[word], strict=True)
-    )
-    return r"(?<![a-z])" + r"[\s'-]?".join(each) + r"(?![a-rt-z])"
+@cache
+def _pinyin() -> re.Pattern[str]:
+    return search_for(_pinyin_signs())
+
+
+@cache
+def _leet_words() -> re.Pattern[str]:
+    return re.compile("|".join(map(_leet_sign, _STRONG)))
 
 
 def _word_list() -> Iterator[str]:
@@ -143,11 +162,6 @@ def _word_list() -> Iterator[str]:
 @cache
 def _known_words() -> re.Pattern[str]:
     return re.compile("|".join(sorted(set(_word_list()), key=len, reverse=True)))
-
-
-@cache
-def _pinyin_words() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple((word, re.compile(_pinyin(word))) for word in _SYLLABLES)
 
 
 @cache
@@ -177,7 +191,7 @@ def _separators() -> re.Pattern[str]:
 
 @cache
 def _wide_gaps() -> re.Pattern[str]:
-    return re.compile(r"[ \u3000\u00a0]{2,}|[ ]?[/|][ ]?")
+    return re.compile(f"[{_BETWEEN}]{{2,}}|[/|]")
 
 
 @cache

@@ -18,6 +18,7 @@ RULES: tuple[Rule, ...] = (
     Rule("turn", r"<\|(?:im_start|start_header_id)\|>\s*(?:system|user|assistant)", 0.8),
     Rule("turn", r"\[/?inst\]|<</?sys>>|<(?:start|end)_of_turn>|<｜(?:user|assistant|system)｜>", 0.6),
     Rule("turn", r"^\W{0,3}#{1,6}\s*(?:new |end of |begin )?(?:system|instructions?|user|assistant|human|response|系统|指令|用户|助手|新指令|系统提示词?|系统指令|系统消息)\s?(?:prompt|message|instructions?)?\s*(?:[:：]|$)", 0.42),
+    Rule("turn", r"^\W{0,3}#{2,4}\s*(?:new )?(?:instruction|response|system|human|assistant)\s*[:：]\s*$", 0.55),
     Rule("turn", r"^\W{0,3}#{1,6}\s*(?:system|系统)\s?(?:prompt|message)?\s*[:：]\s*\S", 0.55),
     Rule("turn", r"^\W{0,3}(?:\*\*)?(?:system|assistant|human|ai|user|developer|系统|系统消息|系统指令|系统提示词|系统通知|助手|ai助手|指令|新指令)(?:\*\*)?\s?(?:prompt|message|note|override|instructions?|notice)?\s*[:：]", 0.3),
     Rule("turn", r"[\[【<(（]\s*(?:/?system|assistant|系统消息|系统指令|系统提示词)(?: ?(?:prompt|message|note|override|instructions?|notice))?\s*[\]】>)）]", 0.35),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 
 from ollama_kit.guard.injection import lexicon_en, lexicon_zh, rules_en, rules_marks, rules_zh
 from ollama_kit.guard.injection.literals import required, search_for
@@ -50,22 +50,52 @@ class Compiled:
     pattern: re.Pattern[str]
 
 
+@dataclass(frozen=True, eq=False)
+class Triggers:
+    """Literals, and the rules that can not match without one of them."""
+
+    literals: re.Pattern[str]
+    rules: dict[str, tuple[int, ...]]
+
+    @staticmethod
+    def of(needed: Mapping[str, set[int]]) -> Triggers:
+        """Ready to search. A literal stands for all that it contains: only the longest one at a place is seen."""
+        rules = {
+            literal: tuple(sorted({number for other in needed if other in literal for number in needed[other]}))
+            for literal in needed
+        }
+        return Triggers(search_for(needed), rules)
+
+    def hits(self, text: str) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Each place where a literal starts; they may overlap."""
+        search = self.literals.search
+        found = search(text)
+        while found:
+            at = found.start()
+            yield at, self.rules[found.group()]
+            found = search(text, at + 1)
+
+
+@lru_cache(maxsize=1 << 16)
+def _numbers(word: str, triggers: Triggers) -> tuple[int, ...]:
+    return tuple(sorted({number for _, numbers in triggers.hits(word) for number in numbers}))
+
+
 @dataclass(frozen=True)
 class RuleSet:
     """All rules, and the literals that tell which of them can match at all."""
 
     rules: tuple[Compiled, ...]
-    triggers: re.Pattern[str]
-    by_trigger: dict[str, tuple[int, ...]]
+    in_words: Triggers
+    elsewhere: Triggers
 
     def hits(self, text: str) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Places in folded `text` where a literal stands, each with the numbers of the rules that need it."""
-        search, by_trigger = self.triggers.search, self.by_trigger
-        found = search(text)
-        while found:
-            at = found.start()
-            yield at, by_trigger[found.group()]
-            found = search(text, at + 1)
+        """Places in folded `text` where a literal stands, each with the numbers of the rules that need it. Latin
+        letters are looked at word by word: most words were seen before, and are known to hold none."""
+        yield from self.elsewhere.hits(text)
+        for word in _word().finditer(text):
+            if numbers := _numbers(word.group(), self.in_words):
+                yield word.start(), numbers
 
     def score(self, sentence: str, candidates: Iterable[int] | None = None) -> Score:
         """The score of a folded sentence by the rules numbered in `candidates` (all that its literals allow)."""
@@ -105,13 +135,19 @@ def _compiled(rule: Rule, concepts: dict[str, str]) -> Compiled:
 def _ready(rules: list[Compiled]) -> RuleSet:
     """Heavier rules come first, so that the lighter ones of a family are not tried."""
     rules = sorted(rules, key=lambda rule: -rule.weight)
-    needed = [required(rule.pattern) for rule in rules]
-    literals = sorted(set().union(*needed))
-    by_trigger = {
-        literal: tuple(number for number, need in enumerate(needed) if any(other in literal for other in need))
-        for literal in literals
-    }
-    return RuleSet(tuple(rules), search_for(literals), by_trigger)
+    in_words: dict[str, set[int]] = {}
+    elsewhere: dict[str, set[int]] = {}
+    for number, rule in enumerate(rules):
+        for literal in required(rule.pattern):
+            letters = max(_word().findall(literal), key=len, default="")
+            table, key = (in_words, letters) if letters else (elsewhere, literal)
+            table.setdefault(key, set()).add(number)
+    return RuleSet(tuple(rules), Triggers.of(in_words), Triggers.of(elsewhere))
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    return re.compile("[a-z][a-z]+")
 
 
 @cache

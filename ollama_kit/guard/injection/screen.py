@@ -147,7 +147,7 @@ def _disguised(folded: str, sentences: Sentences) -> Iterator[tuple[Span, str, S
         for sign in reading.sign.finditer(folded):
             if seen[0] <= sign.start() < seen[1]:
                 continue
-            seen = sentences.around(sign.start())
+            seen = sentences.around(sign.start())[0], sentences.around(sign.end() - 1)[1]
             score = rule_set().score(reading.read(folded[seen[0] : seen[1]]))
             if score.families:
                 yield seen, reading.name, score.plus("disguise", reading.weight)
@@ -169,7 +169,7 @@ def _carry_turns(sentences: Sentences, best: dict[Span, tuple[Score, str]]) -> N
         following = sentences.after(span[1])
         if following and following in best:
             score, reading = best[following]
-            best[following] = score.plus("turn", 0.3), reading
+            best[following] = score.plus("continued", 0.3), reading
 
 
 @cache

@@ -16,7 +16,7 @@ OVERLAP = 80
 
 @cache
 def _ends() -> re.Pattern[str]:
-    return re.compile(r"[。！？；\n\u2028\u2029]+[”’」』）)]*|[.!?](?=\s)|[.!?][\"'”’)]+(?=\s)")
+    return re.compile(r"[。！？；\n\u2028\u2029.!?](?:(?<![.!?])|(?=[\"'”’)]?\s))[。！？；\n\"'”’」』）)]*")
 
 
 @dataclass(frozen=True)

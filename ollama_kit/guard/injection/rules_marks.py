@@ -35,7 +35,7 @@ RULES: tuple[Rule, ...] = (
     Rule("hidden", r"(?:display\s?:\s?none|font-size\s?:\s?0|visibility\s?:\s?hidden|color\s?:\s?(?:white|#fff))", 0.2),
     Rule("exfil", r"https?://[^\s)\]]{1,200}[?&][\w.-]{1,40}=\s?(?:\{\{|\$\{|<[a-z_ ]+>|\[[a-z_ ]+\])", 0.6),
     Rule("exfil", rf"https?://[^\s)\]]{{1,200}}[?&][\w.-]{{1,40}}=[^\s)\]]{{0,60}}(?:{_DATA})", 0.4),
-    Rule("exfil", r"!\[[^\]\n]{0,80}\]\(\s?https?://[^)\n]{1,200}[?&][\w.-]{1,40}=", 0.3),
+    Rule("link", r"!\[[^\]\n]{0,80}\]\(\s?https?://[^)\n]{1,200}[?&][\w.-]{1,40}=", 0.25),
     Rule("exfil", rf"!\[[^\]\n]{{0,80}}\]\(\s?https?://[^)\n]{{1,200}}=[^)\n]{{0,60}}(?:{_DATA})", 0.5),
     Rule("exfil", r"(?:fetch|xmlhttprequest|sendbeacon|new image|axios)~60(?:document\.|innertext|innerhtml|cookie|localstorage|textcontent)", 0.55),
     Rule("exfil", r"\{\{\s*(?:chat|chat_?log|history|context|prompt|system|conversation|messages?|secrets?|document|summary)[\w. ]{0,20}\}\}", 0.4),

@@ -143,6 +143,13 @@ def test_all_places_are_given_up_to_the_number_asked_for() -> None:
     assert locate_all("丙", text) == ()
 
 
+def test_a_letter_is_not_found_in_a_letter_with_a_mark() -> None:
+    """Marks that no single character stands for belong to their letter too."""
+    assert locate_quote("q", "q\u0308 q") == (3, 4)
+    assert locate_quote("q\u0308", "q q\u0308") == (2, 4)
+    assert locate_quote("e", "é e\u0301 e") == (5, 6)
+
+
 def test_folding_is_done_once_for_many_quotes() -> None:
     """To look for a quote in a folded text costs no pass over the text in Python."""
     text = FoldedText.of("一、交付 日期；\n二、付款（３０％）。" * 400)

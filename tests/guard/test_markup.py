@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ollama_kit.guard.bounded import MOST
@@ -41,6 +41,7 @@ def test_what_only_looks_like_markup_is_left_alone(row: dict[str, Any]) -> None:
 
 
 @given(markup_like)
+@example("](](&#")  # an address that ends at a link must end there when that one is broken
 @settings(deadline=None, max_examples=1500)
 def test_a_second_run_changes_nothing(text: str) -> None:
     """Disarming is idempotent: to break one sign never makes another of what is left."""
@@ -96,6 +97,14 @@ def test_no_opener_is_left(text: str) -> None:
     inert = disarm_markup(text, "x")[0].text.lower()
     for sign in ("{{", "{%", "{#", "<script>", "<script/", "](javascript:", "](//e.example?q", "](https://e.example?q"):
         assert sign not in inert
+
+
+def test_openers_beyond_the_last_few_are_broken_all_the_same() -> None:
+    """However many stand open, each is broken; the last ones are still matched with what closes them."""
+    text = "{{ " * 200 + "a" + " }} %}" * 200
+    changed, findings = disarm_markup(text, "x")
+    assert changed.text == text.replace("{{", f"{{{BREAK}{{")
+    assert findings[-1].span[0] < 600 < max(f.span[1] for f in findings)
 
 
 HOSTILE = [

@@ -13,6 +13,10 @@ from ollama_kit.guard.private.rules import Hit
 LOCAL_PART = 64
 """Characters that RFC 5321 allows before the @."""
 
+LONGEST_USERINFO = 260
+LIST_GAP = 4
+"""Characters, one more than may stand between an address and the next of a list."""
+
 _LOCAL = "abcdefghijklmnopqrstuvwxyz0123456789._%+-"
 _FILES = re.compile("png|jpe?g|gif|svg|webp|ico|css|js|ts|json|html?|md|txt|pdf|py|go|rs|zip|gz|ya?ml|local")
 
@@ -36,8 +40,21 @@ def _emails(seen: Seen) -> Iterator[Hit]:
         while start < at and seen.lower[start] in ".-":
             start += 1
         is_remote = seen.lower[start:at] == "git" and seen.lower[end : end + 1] == ":"
+        if _is_userinfo(seen, start):
+            continue
         if start < at and not _FILES.fullmatch(found[1]) and not is_remote and seen.lower[start - 2 : start] != "//":
             yield Hit(start, end, "email")
+
+
+@cache
+def _userinfo() -> re.Pattern[str]:
+    return re.compile(r"://[^\s/?#:@]{0,128}:[^\s/?#@]{0,128}\Z")
+
+
+def _is_userinfo(seen: Seen, start: int) -> bool:
+    """Whether what stands before is `://user:` and the beginning of a password."""
+    scheme = seen.folded.rfind("://", max(0, start - LONGEST_USERINFO), start)
+    return scheme >= 0 and _userinfo().match(seen.folded, scheme, start) is not None
 
 
 @cache
@@ -64,6 +81,7 @@ def _version_word() -> re.Pattern[str]:
 
 
 def _ipv4(seen: Seen) -> Iterator[Hit]:
+    listed = -LIST_GAP
     for found in _last_three().finditer(seen.folded):
         start, end = _walk_back(seen.folded, found.start(), "0123456789", 3), found.end()
         before = seen.folded[start - 1 : start]
@@ -74,7 +92,9 @@ def _ipv4(seen: Seen) -> Iterator[Hit]:
         except AddressValueError:
             continue
         nobodys = address.is_loopback or address.is_unspecified or address.packed[0] == 255
-        if not nobodys and _names_a_machine(seen, start, end, address.packed):
+        in_list = start - listed < LIST_GAP
+        if not nobodys and (in_list or _names_a_machine(seen, start, end, address.packed)):
+            listed = end
             yield Hit(start, end, "ipv4")
 
 

@@ -21,15 +21,16 @@ FINDERS: tuple[tuple[Callable[[Seen], Iterator[Hit]], frozenset[str]], ...] = (
 )
 """Each finder and the kinds it can find: one that can find nothing asked for does not run."""
 
+_ORDER = {rule: -at for at, rule in enumerate(RULES)}
 _RANK = {"high": 3, "medium": 2, "low": 1, "info": 0}
 
 
 def detect(text: str, redact: frozenset[str], flag: frozenset[str] = frozenset()) -> tuple[Hit, ...]:
     """What `text` holds of the kinds asked for, in order, no two overlapping.
 
-    Of hits that overlap, one to be redacted wins over one to be flagged, then the more severe, then the longer. What
-    is to be redacted grows over all that it overlaps and that is to be redacted too, so that no rest of a loser stays
-    behind.
+    Of hits that overlap, one to be redacted wins over one to be flagged, then the more severe, then the longer, then
+    the rule named first in RULES. What is to be redacted grows over all that it overlaps and that is to be redacted
+    too, so that no rest of a loser stays behind.
 
     >>> [(hit.rule, hit.start, hit.end) for hit in detect("手机13800138000。", frozenset({"phone"}))]
     [('mobile', 2, 13)]
@@ -43,7 +44,7 @@ def detect(text: str, redact: frozenset[str], flag: frozenset[str] = frozenset()
 
 def weight(hit: Hit) -> tuple[int, int, int]:
     """Orders hits by what wins where they overlap."""
-    return _RANK[OF_KIND[RULES[hit.rule]].severity], hit.end - hit.start, -hit.start
+    return _RANK[OF_KIND[RULES[hit.rule]].severity], hit.end - hit.start, _ORDER[hit.rule]
 
 
 def _joined(hits: Iterable[Hit]) -> list[Hit]:

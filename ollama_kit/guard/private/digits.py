@@ -44,7 +44,7 @@ def _counting_word() -> re.Pattern[str]:
     field = "id|bytes|size|count|offset|length|total|seed|time|timestamp|ts"
     return re.compile(
         rf"(?:{chinese}|\b(?:{english})(?: ?(?:no|number|id)\b)?)[\s.:#号为是_-]{{0,4}}\Z"
-        rf"|(?<![a-z])(?:[a-z]+_)?(?:[a-z]{{0,12}})(?:{field})[\"']{{0,2}}[ ]?[:=][ ]?[\"']?\Z"
+        rf"|(?<![a-z])(?:[a-z]{{1,12}}_)?[a-z]{{0,12}}(?:{field})[\"']{{0,2}}[ ]?[:=][ ]?[\"']?\Z"
     )
 
 
@@ -63,7 +63,7 @@ def _counts(seen: Seen, start: int) -> bool:
 
 
 def _is_money(seen: Seen, start: int, end: int) -> bool:
-    return seen.folded[start - 1 : start] in tuple("¥￥$€£") or seen.lower[end : end + 1] in tuple("元%")
+    return seen.folded[start - 1 : start] in tuple("¥￥$€£") or seen.lower[end : end + 2].lstrip()[:1] in tuple("元%")
 
 
 def _begins_word(seen: Seen, start: int) -> bool:
@@ -131,12 +131,12 @@ def _bare(seen: Seen, start: int, end: int) -> str:
 
 _DAY = "(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])"
 _EXTENSION = r"(?:(?:-|转|ext\.? ?|分机号?:? ?)[0-9]{1,5})?"
-_ENDS = "(?![0-9A-Za-z_])"
+_ENDS = "(?![0-9a-z_])"
 
 SHAPES: tuple[Shape, ...] = (
-    Shape("id_card_18", rf"[1-9][0-9]{{5}}[ -]?(?:18|19|20)[0-9]{{2}}{_DAY}[ -]?[0-9]{{3}}[0-9X]{_ENDS}", _is_id_card),
+    Shape("id_card_18", rf"[1-9][0-9]{{5}}[ -]?(?:18|19|20)[0-9]{{2}}{_DAY}[ -]?[0-9]{{3}}[0-9x]{_ENDS}", _is_id_card),
     Shape("id_card_15", rf"[1-9][0-9]{{7}}{_DAY}[0-9]{{3}}{_ENDS}", _is_old_id_card),
-    Shape("credit_code", rf"[1-9][1-9][0-9]{{6}}[0-9A-Z]{{10}}{_ENDS}", _is_credit_code),
+    Shape("credit_code", rf"[1-9][1-9][0-9]{{6}}[0-9a-z]{{10}}{_ENDS}", _is_credit_code),
     Shape(
         "bank_card",
         r"(?:[2-69][0-9]{12,18}|[2-69][0-9]{3}(?P<gap>[ -])[0-9]{4}(?:(?P=gap)[0-9]{4}){1,3}(?:(?P=gap)?[0-9]{1,3})?"
@@ -182,8 +182,8 @@ def _runs() -> re.Pattern[str]:
 def _shapes() -> tuple[re.Pattern[str], tuple[tuple[Shape, re.Pattern[str]], ...]]:
     """All shapes in one, which most numbers in a text do not fit, and each for itself."""
     return (
-        re.compile("|".join(f"(?:{shape.pattern})" for shape in SHAPES), re.IGNORECASE),
-        tuple((shape, re.compile(shape.pattern, re.IGNORECASE)) for shape in SHAPES),
+        re.compile("|".join(f"(?:{shape.pattern})" for shape in SHAPES)),
+        tuple((shape, re.compile(shape.pattern)) for shape in SHAPES),
     )
 
 
@@ -192,12 +192,12 @@ def find_digits(seen: Seen) -> Iterator[Hit]:
     any_shape, shapes = _shapes()
     for run in _runs().finditer(seen.folded):
         start = run.start()
-        if any_shape.match(seen.folded, start):
+        yield from _lettered_credit_code(seen, start - 1)
+        if any_shape.match(seen.lower, start):
             for shape, pattern in shapes:
-                found = pattern.match(seen.folded, start)
+                found = pattern.match(seen.lower, start)
                 if found and shape.holds(seen, start, found.end()):
                     yield Hit(*_with_front(seen, start, found.end()), shape.rule)
-    yield from _lettered_credit_codes(seen)
     yield from _international(seen)
     yield from _plates(seen)
 
@@ -214,14 +214,14 @@ def _with_front(seen: Seen, start: int, end: int) -> tuple[int, int]:
 
 @cache
 def _lettered() -> re.Pattern[str]:
-    return re.compile(r"(?:A[19]|N[1239]|Y1)[0-9]{6}[0-9A-Z]{10}(?![0-9A-Z])", re.IGNORECASE)
+    return re.compile(r"(?:a[19]|n[1239]|y1)[0-9]{6}[0-9a-z]{10}(?![0-9a-z])")
 
 
-def _lettered_credit_codes(seen: Seen) -> Iterator[Hit]:
-    """Credit codes of villages and cooperatives, which begin with a letter."""
-    for found in _lettered().finditer(seen.folded):
-        if _is_credit_code(seen, *found.span()):
-            yield Hit(*found.span(), "credit_code")
+def _lettered_credit_code(seen: Seen, start: int) -> Iterator[Hit]:
+    """The credit code of a village or a cooperative, which begins with a letter."""
+    found = _lettered().match(seen.lower, start) if start >= 0 else None
+    if found and _is_credit_code(seen, *found.span()):
+        yield Hit(*found.span(), "credit_code")
 
 
 @cache
@@ -253,14 +253,14 @@ def _international(seen: Seen) -> Iterator[Hit]:
 @cache
 def _plate() -> re.Pattern[str]:
     area = "[京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼]"
-    ordinary = "[A-HJ-NP-Z0-9]{4}[A-HJ-NP-Z0-9挂学警港澳]"
-    electric = "(?:[A-HJK][A-HJ-NP-Z0-9][0-9]{4}|[0-9]{5}[A-HJK])"
-    return re.compile(rf"{area}[A-HJ-NP-Z][ ·•・.-]?(?:{electric}|{ordinary})(?![0-9A-Za-z])", re.IGNORECASE)
+    ordinary = "[a-hj-np-z0-9]{4}[a-hj-np-z0-9挂学警港澳]"
+    electric = "(?:[a-hjk][a-hj-np-z0-9][0-9]{4}|[0-9]{5}[a-hjk])"
+    return re.compile(rf"{area}[a-hj-np-z][ ·•・.-]?(?:{electric}|{ordinary})(?![0-9a-z])")
 
 
 def _plates(seen: Seen) -> Iterator[Hit]:
-    for found in _plate().finditer(seen.folded):
+    for found in _plate().finditer(seen.lower):
         start = found.start()
-        another_word = seen.folded[start] == "新" and seen.folded[start - 1 : start] in tuple("最全更创革重刷换")
-        if sum(map(str.isdigit, found[0])) >= 3 and not another_word:
+        newest = found[0][0] == "新" and seen.text[start - 1 : start] in tuple("最全更创革重刷换")
+        if sum(map(str.isdigit, found[0])) >= 3 and not newest:
             yield Hit(*found.span(), "plate")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -36,6 +37,15 @@ def fold(text: str) -> str:
     if text.isascii():
         return text
     return _odd().sub(lambda run: "".join(map(_plain, run[0])), text)
+
+
+def places(text: str, words: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Where each of `words` stands in `text`. A pattern tried only there costs less than one that looks everywhere."""
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            yield at, word
+            at = text.find(word, at + len(word))
 
 
 @cache

@@ -6,26 +6,36 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from ollama_kit.guard.private.folding import Seen
-from ollama_kit.guard.private.rules import TOKENS, Hit
+from ollama_kit.guard.private.folding import Seen, places
+from ollama_kit.guard.private.rules import ANCHORED, SHORTEST_WORD, TOKENS, Hit
 from ollama_kit.guard.private.standins import is_stand_in, looks_random
 
-SHORTEST = 15
-"""Characters of the shortest token there is (Slack). Tokens are sought inside runs at least as long, which are rare in
-prose, and so cost little there."""
+OPENAI_MARK = "T3BlbkFJ"
+"""Is in the middle of OpenAI's older keys ("OpenAI" in base64)."""
+
+LONGEST = 400
+"""Characters of the longest token of ANCHORED, and more."""
 
 
 @cache
-def _runs() -> re.Pattern[str]:
-    return re.compile(f"[A-Za-z0-9_.:/+=~?&%@#-]{{{SHORTEST},}}")
+def _long_words() -> re.Pattern[str]:
+    return re.compile(f"[A-Za-z0-9_-]{{{SHORTEST_WORD},}}")
 
 
 @cache
 def tokens() -> re.Pattern[str]:
-    """All of TOKENS as one pattern, a group a rule. It begins nowhere inside a word or a key, so that a run is read
-    once, however often it repeats a beginning."""
+    """All of TOKENS as one pattern, a group a rule; it is tried at the beginning of long words only."""
     each = "|".join(f"(?P<{rule}>{pattern})" for rule, pattern in TOKENS.items())
-    return re.compile(f"(?<![A-Za-z0-9_-])(?:{each})(?![A-Za-z0-9])")
+    return re.compile(f"(?:{each})(?![A-Za-z0-9])")
+
+
+@cache
+def anchored() -> tuple[tuple[str, str, int, re.Pattern[str]], ...]:
+    """ANCHORED, compiled: (rule, anchor, characters before it, pattern)."""
+    return tuple(
+        (rule, anchor, before, re.compile(f"(?<![A-Za-z0-9_-])(?:{pattern})(?![A-Za-z0-9])"))
+        for rule, (anchor, before, pattern) in ANCHORED.items()
+    )
 
 
 @cache
@@ -64,8 +74,15 @@ def find_keys(seen: Seen) -> Iterator[Hit]:
 
 def _tokens(folded: str) -> Iterator[Hit]:
     pattern = tokens()
-    for run in _runs().finditer(folded):
-        for found in pattern.finditer(folded, *run.span()):
+    for word in _long_words().finditer(folded):
+        found = pattern.match(folded, word.start())
+        if found:
             rule, value = found.lastgroup or "", found[0]
-            if len(set(value)) >= 10 and (rule != "sk_key" or looks_random(value[3:])):
+            random = rule != "sk_key" or OPENAI_MARK in value or looks_random(value[3:])
+            if len(set(value)) >= 10 and random:
+                yield Hit(found.start(), found.end(), rule)
+    for rule, anchor, before, exact in anchored():
+        for at, _ in places(folded, (anchor,)):
+            found = exact.search(folded, max(0, at - before), at + LONGEST)
+            if found and found.start() <= at:
                 yield Hit(found.start(), found.end(), rule)

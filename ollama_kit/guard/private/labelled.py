@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 
-from ollama_kit.guard.private.folding import Seen
+from ollama_kit.guard.private.folding import Seen, places
 from ollama_kit.guard.private.rules import Hit
 from ollama_kit.guard.private.standins import entropy, is_stand_in, looks_random
 
@@ -14,7 +14,7 @@ LONGEST = 160
 """Characters of the longest labelled value."""
 
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』", "【": "】"}
-_ASSIGNED = r"""["'\]]{0,2}\s{0,3}(?:[:=]{1,2}>?|->|>)\s{0,3}"""
+_ASSIGNED = r"""(?:["'\]]{0,2}\s{0,3}(?:[:=]{1,2}>?|->)\s{0,3}|>(?=[^<>\s]{1,160}</))"""
 
 
 @cache
@@ -31,22 +31,26 @@ def password_label() -> re.Pattern[str]:
 def chinese_password_label() -> re.Pattern[str]:
     """A Chinese label: group `code` for the short ones that a machine gives out, `says` for 是 and 为, `bare` where
     nothing stands between."""
-    word = r"(?:密码|密碼|口令|(?P<code>授权码|提取码|访问码|验证码|校验码|动态码|取件码|解锁码|pin码))"
+    word = f"(?:{'|'.join(CHINESE_PASSWORDS[:3])}|(?P<code>{'|'.join(CHINESE_PASSWORDS[3:])}))"
     aside = r"(?: ?\([^()\n]{1,12}\))?"
-    verb = r"(?:已经?)?(?:重置|修改|更新|更改|设置|改|设|定|换)?(?:是|为|成|到|就是)(?:了)?[: ]{0,3}"
+    verb = (
+        r"(?:[由从][!-~]{1,40}|已经?)?(?:重置|修改|更新|更改|设置|改|设|定|变|换)?(?:是|为|成|到|就是)(?:了)?[: ]{0,3}"
+    )
     return re.compile(f"{word}{aside}(?:{_ASSIGNED}|(?P<says> ?{verb})|(?P<bare> ?))(?=[!-~“‘「『【])")
 
 
 @cache
 def secret_label() -> re.Pattern[str]:
-    """The name of a key or token and what joins it to its value; group `weak` for the bare word "key"."""
-    strong = (
-        r"(?:api|access|secret|private|auth|app|encryption|encrypt|signing|master|account|service|client|shared)"
-        r"[ _-]?key(?:[ _-]?(?:id|secret))?|secret|token|credentials?|authorization|密钥|秘钥|令牌|凭证|私钥"
-    )
-    return re.compile(
-        rf"(?:{strong}|(?P<weak>(?<![a-z])key))(?:{_ASSIGNED}| {{0,2}}[是为][: ]{{0,2}}| {{1,2}}is {{1,2}})"
-    )
+    """The name of a key or token, from its last word on, and what joins it to its value."""
+    name = "key(?:[ _-]?(?:id|secret))?|credentials?|" + "|".join(NAMES_OF_SECRETS[1:])
+    return re.compile(rf"(?:{name})(?:{_ASSIGNED}| {{0,2}}[是为][: ]{{0,2}}| {{1,2}}is {{1,2}})")
+
+
+@cache
+def _key_of() -> re.Pattern[str]:
+    """What makes the word "key", which follows, the name of a secret."""
+    word = "api|access|secret|private|auth|app|encryption|encrypt|signing|master|account|service|client|shared"
+    return re.compile(rf"(?:{word})[ _-]?\Z")
 
 
 @cache
@@ -58,41 +62,62 @@ def bearer() -> re.Pattern[str]:
 @cache
 def passport() -> re.Pattern[str]:
     """A passport or travel permit with its label; the number is group 1."""
-    label = r"(?:护照|護照|通行证|台胞证|回乡证|旅行证|passport)"
     between = r"(?:号码|号|编号)?(?: ?(?:no|number|num|id)\b\.?)?(?:[:#()\s]|是|为|is ){0,6}"
-    return re.compile(rf"{label}{between}([a-z]{{0,2}}[0-9]{{7,9}}|[a-z][0-9]{{10}})(?![0-9a-z])")
+    return re.compile(rf"(?:{'|'.join(PASSPORTS)}){between}([a-z]{{0,2}}[0-9]{{7,9}}|[a-z][0-9]{{10}})(?![0-9a-z])")
 
 
 @cache
 def bank_account() -> re.Pattern[str]:
     """An account number with its label; the number is group 1. It need not be a card: nothing but the label tells."""
-    label = r"(?:[账帐賬][号户戶號](?:号码)?|account(?: (?:no|number|num)\b\.?| ?#))"
-    return re.compile(rf"{label}[\s:]{{0,4}}(?:是|为)?([0-9](?:[ -]?[0-9]){{11,24}})(?![0-9a-z])")
+    number = r"(?:号码)?(?: (?:no|number|num)\b\.?| ?#)?"
+    return re.compile(rf"(?:{'|'.join(ACCOUNTS)}){number}[\s:]{{0,4}}[是为]?([0-9](?:[ -]?[0-9]){{11,24}})(?![0-9a-z])")
+
+
+PASSPORTS = ("护照", "護照", "通行证", "台胞证", "回乡证", "旅行证", "passport")
+ACCOUNTS = ("账号", "账户", "帐号", "帐户", "賬號", "賬戶", "account")
+PASSWORDS = ("pass", "pwd")
+CHINESE_PASSWORDS = (
+    *("密码", "密碼", "口令"),
+    *("授权码", "提取码", "访问码", "验证码", "校验码", "动态码", "取件码", "解锁码", "pin码"),
+)
+NAMES_OF_SECRETS = ("key", "secret", "token", "credential", "authorization", "密钥", "秘钥", "令牌", "凭证", "私钥")
+HEADERS = ("bearer ", "basic ")
 
 
 def find_labelled(seen: Seen) -> Iterator[Hit]:
     """Every value that a label marks as a secret, a passport or a bank account."""
-    for pattern, plausible in (
-        (password_label(), _is_password),
-        (chinese_password_label(), _is_chinese_password),
+    for words, pattern, plausible in (
+        (PASSWORDS, password_label(), _is_password),
+        (CHINESE_PASSWORDS, chinese_password_label(), _is_chinese_password),
     ):
-        for label in pattern.finditer(seen.lower):
+        for label in _matches(seen, words, pattern):
             start, end, quoted = value_at(seen, label.end())
             if end - start >= 4 and plausible(seen, label, start, end, quoted):
                 yield Hit(start, end, "labelled_password")
     yield from _secrets(seen)
-    for found in passport().finditer(seen.lower):
+    for found in _matches(seen, PASSPORTS, passport()):
         yield Hit(*found.span(1), "passport")
-    for found in bank_account().finditer(seen.lower):
+    for found in _matches(seen, ACCOUNTS, bank_account()):
         yield Hit(*found.span(1), "bank_account")
 
 
+def _matches(seen: Seen, words: Iterable[str], pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    for at, _ in places(seen.lower, words):
+        found = pattern.match(seen.lower, at)
+        if found:
+            yield found
+
+
 def _secrets(seen: Seen) -> Iterator[Hit]:
-    for label in secret_label().finditer(seen.lower):
-        start, end, _ = value_at(seen, label.end())
-        if _is_secret(seen.folded[start:end], weak=label["weak"] is not None):
+    for label in _matches(seen, NAMES_OF_SECRETS, secret_label()):
+        at = label.start()
+        weak = label[0].startswith("key") and not _key_of().search(seen.lower, max(0, at - 12), at)
+        part_of_word = weak and "a" <= seen.lower[at - 1 : at] <= "z"
+        start, end, quoted = value_at(seen, label.end())
+        value = seen.folded[start:end]
+        if not part_of_word and (_is_secret(value, weak=weak) or (quoted and not weak and _is_mixed(value))):
             yield Hit(start, end, "labelled_secret")
-    for label in bearer().finditer(seen.lower):
+    for label in _matches(seen, HEADERS, bearer()):
         start, end, _ = value_at(seen, label.end())
         if _is_secret(seen.folded[start:end], weak=False):
             yield Hit(start, end, "bearer_token")
@@ -142,7 +167,7 @@ def _is_chinese_password(seen: Seen, label: re.Match[str], start: int, end: int,
     if label["code"]:
         return value.isascii() and value.isalnum() and len(value) <= 16 and (quoted or _more_than_letters(value))
     if label["bare"] is not None and not quoted:
-        return len(value) >= 6 and _more_than_letters(value)
+        return _more_than_letters(value) and (len(value) >= 6 or value.isdigit())
     if label["says"] is not None and not quoted:
         return _more_than_letters(value)
     return any(map(str.isalnum, value))
@@ -155,6 +180,11 @@ def _more_than_letters(value: str) -> bool:
 @cache
 def _secret_alphabet() -> re.Pattern[str]:
     return re.compile(r"[A-Za-z0-9_+/=.~:-]{16,}")
+
+
+def _is_mixed(value: str) -> bool:
+    """Whether `value` is one word of all sorts of signs, as frameworks make their own keys."""
+    return len(value) >= 24 and " " not in value and _more_than_letters(value) and entropy(value) >= 3.8
 
 
 def _is_secret(value: str, *, weak: bool) -> bool:

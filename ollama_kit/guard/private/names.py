@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from ollama_kit.guard.private.folding import Seen
+from ollama_kit.guard.private.folding import Seen, places
 from ollama_kit.guard.private.rules import Hit
 
 SURNAMES = frozenset(
@@ -23,9 +23,57 @@ ALSO_WORDS = frozenset("高于方石白万文史钱江常安金成关向时华�
 """Surnames that are everyday words too: they count where nothing stands before them, or a label does."""
 
 _DOUBLE = "欧阳|上官|司马|诸葛|夏侯|皇甫|尉迟|公孙|慕容|令狐|司徒|宇文|东方|端木|独孤|南宫|歐陽"
-_PERSONAL = "先生|女士|小姐|太太|夫人|同志|老师|医生|大夫|教授|律师|法官|阿姨|叔叔"
-_OFFICE = "经理|总监|主任|主管|工程师|科长|处长|局长|部长|院长|校长|董事长|会计|书记|队长|站长|师傅|總監|經理"
+_PERSONAL = frozenset(
+    ["先生", "女士", "小姐", "太太", "夫人", "同志", "老师", "医生", "大夫", "教授", "律师", "法官", "阿姨", "叔叔"]
+)
+_OFFICE = frozenset(
+    [
+        "经理",
+        "总监",
+        "主任",
+        "主管",
+        "工程师",
+        "科长",
+        "处长",
+        "局长",
+        "部长",
+        "院长",
+        "校长",
+        "董事长",
+        "会计",
+        "书记",
+        "队长",
+        "站长",
+        "师傅",
+        "總監",
+        "經理",
+    ]
+)
 _BEFORE = frozenset("找请由与和给叫向跟同让是对约问及、，。：；！？,.:;!?\n ()（）“”\"'《》/—-@")
+
+_AFTER_ALL = "经监裁体是共计数量和部结额价要会局行厂台的长里面公"
+"""What makes 总 the beginning of another word than the title: 总体, 总是, 总公司."""
+
+_UNITS = "区部市省国组司厂店院系科处室级"
+_WORDS = frozenset(
+    [
+        "苏州",
+        "徐州",
+        "郑州",
+        "武汉",
+        "韩国",
+        "韩语",
+        "陈列",
+        "雷达",
+        "路由",
+        "马达",
+        "任务",
+        "任课",
+        "武术",
+        "马术",
+        "孔子",
+    ]
+)
 
 _NOT_NAMES = (
     "先生",
@@ -49,13 +97,13 @@ _NOT_NAMES = (
 
 @cache
 def _title() -> re.Pattern[str]:
-    return re.compile(f"(?P<personal>{_PERSONAL})|(?P<office>{_OFFICE})")
+    return re.compile("|".join((*_PERSONAL, *_OFFICE, f"总(?![{_AFTER_ALL}])")))
 
 
 @cache
 def _label() -> re.Pattern[str]:
     labels = (
-        "联系人|收件人|收货人|寄件人|经办人|负责人|法定代表人|法人代表|委托代理人|授权代表|代理人|姓名|户名|持卡人|申请人|被申请人|"
+        "联系人|收件人|收货人|寄件人|经办人|负责人|法定代表人|委托代理人|代表|代理人|姓名|户名|持卡人|申请人|被申请人|"
         "原告|被告|证人|患者|投保人|被保险人|受益人|借款人|出借人|担保人|承租人|出租人|紧急联系人|签收人|對象"
     )
     return re.compile(
@@ -70,14 +118,17 @@ def _labelled_end() -> re.Pattern[str]:
 
 @cache
 def _english() -> re.Pattern[str]:
-    word = r"[A-Z][a-z]{1,20}(?:[-'’][A-Z]?[a-z]{1,20})?"
+    prose = "If|The|In|And|Or|Of|For|On|At|To|As|With|By|From|Any|All|He|She|It|We"
+    word = rf"(?!(?:{prose})\b)[A-Z][a-z]{{1,20}}(?:[-'’][A-Z][a-z]{{1,20}})?"
     return re.compile(rf"(?:Mrs?|Ms|Miss|Dr|Prof)(?:\.[ ]?|[ ])(?P<name>{word}(?:[ ](?:[A-Z]\.[ ])?{word}){{0,2}})")
 
 
 def find_names(seen: Seen) -> Iterator[Hit]:
     """Every name that a title follows or a label introduces. A lone surname is taken with its title."""
     for title in _title().finditer(seen.folded):
-        start = _start_of_name(seen.folded, title.start(), office=title["office"] is not None)
+        if title[0] == "总" and not _is_boss(seen.folded, title.start()):
+            continue
+        start = _start_of_name(seen.folded, title.start(), office=title[0] not in _PERSONAL)
         if start < title.start():
             alone = title.start() - start == 1
             yield Hit(start, title.end() if alone else title.start(), "name_with_title")
@@ -85,9 +136,10 @@ def find_names(seen: Seen) -> Iterator[Hit]:
         end = _end_of_name(label["name"])
         if end:
             yield Hit(label.start("name"), label.start("name") + end, "labelled_name")
-    for found in _english().finditer(seen.folded):
-        before = seen.folded[found.start() - 1 : found.start()] if found.start() else ""
-        if not (before.isascii() and before.isalnum()):
+    for at, _ in places(seen.folded, ("Mr", "Ms", "Miss", "Dr", "Prof")):
+        found = _english().match(seen.folded, at)
+        before = seen.folded[at - 1 : at] if at else ""
+        if found and not (before.isascii() and before.isalnum()):
             yield Hit(*found.span("name"), "name_with_title")
 
 
@@ -103,7 +155,7 @@ def _start_of_name(text: str, end: int, *, office: bool) -> int:
     fresh = {length: end - length <= 0 or text[end - length - 1] in _BEFORE for length in (1, 2, 3)}
     for length in (3, 2):
         name = text[end - length : end] if end >= length else ""
-        if name and _is_surname(name[0], fresh[length]) and _is_given(name[1:]) and (fresh[length] or not office):
+        if name and _is_full_name(name, fresh[length], office):
             return end - length
     return end - 1 if end and _is_surname(text[end - 1], fresh[1]) else end
 
@@ -112,8 +164,20 @@ def _is_surname(character: str, fresh: bool) -> bool:
     return character in SURNAMES or (fresh and character in ALSO_WORDS)
 
 
-def _is_given(name: str) -> bool:
-    return all("一" <= character <= "鿿" and character not in "的了是在和与及或总副" for character in name)
+def _is_boss(text: str, at: int) -> bool:
+    """Whether 总 at `at` follows a lone surname, which is how a boss is called."""
+    return at > 0 and text[at - 1] in SURNAMES and (at == 1 or text[at - 2] in _BEFORE)
+
+
+def _is_full_name(name: str, fresh: bool, office: bool) -> bool:
+    if office and not (fresh and name[0] in SURNAMES and name[-1] not in _UNITS):
+        return False
+    joined = name[0] in ALSO_WORDS and name[1] in SURNAMES  # 向李先生: not the name 向李
+    return _is_surname(name[0], fresh) and not joined and name[:2] not in _WORDS and all(map(_is_given, name[1:]))
+
+
+def _is_given(character: str) -> bool:
+    return "一" <= character <= "鿿" and character not in "的了是在和与及或总副"
 
 
 def _end_of_name(value: str) -> int:

@@ -60,31 +60,26 @@ TOKENS: dict[str, str] = {
     "openrouter_key": f"sk-or-v1-{_HEX}{{32,80}}",
     "stripe_key": f"[sr]k_(?:live|test)_{_ALNUM}{{16,250}}|whsec_{_ALNUM}{{32,64}}",
     "sk_key": f"sk-{_WORD}{{20,250}}",  # DeepSeek, Moonshot, Qwen, older OpenAI: no more than the beginning in common
-    "github_token": f"gh[pousr]_{_ALNUM}{{36,255}}|github_pat_[A-Za-z0-9_]{{22,255}}",
-    "gitlab_token": f"gl(?:pat|dt|rt|ptt|cbt|ft|soat|imt|agent)-{_WORD}{{20,64}}",
+    "github_token": "gh[pousr]_[A-Za-z0-9_]{36,255}|github_pat_[A-Za-z0-9_]{22,255}",
+    "gitlab_token": f"(?:gl(?:pat|dt|rt|ptt|cbt|ft|soat|oas|imt|agent)-|GR1348941){_WORD}{{20,1024}}",
     "aws_key_id": "(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}",
-    "google_key": f"AIza{_WORD}{{35}}|GOCSPX-{_WORD}{{28}}|ya29\\.{_WORD}{{20,250}}",
+    "google_key": f"AIza{_WORD}{{35}}|GOCSPX-{_WORD}{{28}}",
     "slack_token": "xox[abeoprs]-[A-Za-z0-9-]{10,250}|xapp-[0-9]-[A-Za-z0-9-]{20,250}",
-    "slack_webhook": f"hooks\\.slack\\.com/services/T{_ALNUM}{{6,14}}/B{_ALNUM}{{6,14}}/{_ALNUM}{{16,40}}",
     "huggingface_token": f"hf_{_ALNUM}{{30,64}}",
     "aliyun_key_id": f"LTAI{_ALNUM}{{12,30}}",
     "tencent_key_id": f"AKID{_ALNUM}{{13,40}}",
     "volcengine_key_id": f"AKLT{_ALNUM}{{30,64}}={{0,2}}",
-    "baidu_key": f"bce-v3/ALTAK-{_ALNUM}{{10,40}}/{_ALNUM}{{30,64}}",
     "zhipu_key": f"{_HEX}{{32}}\\.{_ALNUM}{{16}}",
-    "telegram_bot_token": f"[0-9]{{8,10}}:AA{_WORD}{{33}}",
-    "jwt": f"eyJ{_WORD}{{8,4096}}\\.eyJ{_WORD}{{8,8192}}\\.{_WORD}{{0,2048}}",
+    "jwt": f"eyJ{_WORD}{{11,4096}}\\.eyJ{_WORD}{{8,8192}}\\.{_WORD}{{0,2048}}",
     "npm_token": f"npm_{_ALNUM}{{36}}",
     "pypi_token": f"pypi-{_WORD}{{50,250}}",
-    "sendgrid_key": f"SG\\.{_WORD}{{22}}\\.{_WORD}{{43}}",
-    "mailchimp_key": f"{_HEX}{{32}}-us[0-9]{{1,2}}",
+    "mailchimp_key": "[0-9a-z]{32}-us[0-9]{1,2}",
     "twilio_key": f"(?:SK|AC){_HEX}{{32}}",
     "square_token": f"sq0(?:csp|atp|idp)-{_WORD}{{22,43}}",
     "digitalocean_token": f"do[opr]_v1_{_HEX}{{64}}",
     "shopify_token": "shp(?:at|ca|pa|ss)_[0-9A-Fa-f]{32}",
     "docker_token": f"dckr_[po]at_{_WORD}{{20,64}}",
     "databricks_token": f"dapi{_HEX}{{32}}",
-    "vault_token": f"hv[sbr]\\.{_WORD}{{24,250}}",
     "grafana_token": f"gl(?:sa|c)_{_ALNUM}{{20,250}}(?:_{_HEX}{{8}})?",
     "discord_token": f"[MNO]{_WORD}{{23,27}}\\.{_WORD}{{6}}\\.{_WORD}{{27,40}}",
     "groq_key": f"gsk_{_ALNUM}{{40,64}}",
@@ -98,10 +93,28 @@ TOKENS: dict[str, str] = {
     "dingtalk_webhook": f"(?<=oapi\\.dingtalk\\.com/robot/send\\?access_token=){_HEX}{{64}}",
 }
 """Keys that vendors mark themselves: rule → what the key looks like, the particular before the general. Each part is
-bounded, so that one place in a text costs a bounded number of steps."""
+bounded, so that one place in a text costs a bounded number of steps; each begins with a word of at least
+SHORTEST_WORD letters, digits, dashes and underscores."""
+
+SHORTEST_WORD = 14
+
+ANCHORED: dict[str, tuple[str, int, str]] = {
+    "google_oauth_token": ("ya29.", 0, f"ya29\\.{_WORD}{{20,250}}"),
+    "sendgrid_key": ("SG.", 0, f"SG\\.{_WORD}{{22}}\\.{_WORD}{{43}}"),
+    "vault_token": ("hvs.", 0, f"hvs\\.{_WORD}{{24,250}}"),
+    "baidu_key": ("bce-v3/", 0, f"bce-v3/ALTAK-{_ALNUM}{{10,40}}/{_ALNUM}{{30,64}}"),
+    "slack_webhook": (
+        "hooks.slack.com/services/",
+        0,
+        f"hooks\\.slack\\.com/services/T{_ALNUM}{{6,14}}/B{_ALNUM}{{6,14}}/{_ALNUM}{{16,40}}",
+    ),
+    "telegram_bot_token": (":AA", 10, f"[0-9]{{8,10}}:AA{_WORD}{{33}}"),
+}
+"""Keys that begin with a shorter word: rule → a text that is in each of them, how many characters may stand before
+that, and what the key looks like."""
 
 RULES: dict[str, str] = {
-    **dict.fromkeys(TOKENS, "api_key"),
+    **dict.fromkeys((*TOKENS, *ANCHORED), "api_key"),
     "bearer_token": "api_key",
     "labelled_secret": "api_key",
     "private_key_block": "private_key",

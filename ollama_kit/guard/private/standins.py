@@ -7,12 +7,18 @@ from collections import Counter
 from functools import cache
 from math import log2
 
-_WORDS = frozenset(  # noqa: SIM905
-    "password passwd passphrase passcode pass pwd secret token key apikey string str text bytes int integer bool "
-    "boolean number none null nil true false undefined empty required optional unknown hidden redacted masked removed "
-    "changeme default example test todo tbd admin user username root yes no here there this that the your mine field "
-    "value input prompt invalid wrong incorrect expired missing reset change changed forgotten protected".split()
+_WORDS = (
+    "password|passwd|passphrase|passcode|pass|pwd|secret|token|key|apikey|string|str|text|bytes|int|integer|"
+    "bool|boolean|number|none|null|nil|true|false|undefined|empty|required|optional|unknown|hidden|redacted|"
+    "masked|removed|changeme|default|example|test|todo|tbd|admin|user|username|root|yes|no|here|there|this|"
+    "that|the|your|mine|field|value|input|prompt|invalid|wrong|incorrect|expired|missing|reset|change|changed|"
+    "forgotten|protected"
 )
+
+
+@cache
+def _words() -> re.Pattern[str]:
+    return re.compile(_WORDS, re.IGNORECASE)
 
 
 @cache
@@ -20,8 +26,9 @@ def _shapes() -> re.Pattern[str]:
     return re.compile(
         r"[*.xX•#_?-]+"  # hidden or left to be filled in
         r"|[$%{<\[(].*"  # $VARIABLE, %VARIABLE%, {{template}}, <fill this in>
-        r"|.*(?:\(\)|\(['\"]|\$\{|\{\{|://).*"  # a call, a template, an address
+        r"|.*(?:\(\)|[(\[]['\"]|\$\{|\{\{|://).*"  # a call, a template, an address
         r"|(?:your|my|the|some|insert|enter|replace|change)[-_ ].*"
+        r"|[A-Za-z_.]+\[[A-Za-z_,. |\[]*\]*"  # Optional[str]
         r"|[A-Za-z_]+(?:\.[A-Za-z_][A-Za-z0-9_]*)+"  # settings.api_key
         r"|[A-Z]+(?:_[A-Z0-9]+)+",  # OPENAI_API_KEY
         re.DOTALL,
@@ -34,7 +41,7 @@ def is_stand_in(value: str) -> bool:
     >>> is_stand_in("${DB_PASSWORD}"), is_stand_in("********"), is_stand_in("Tr0ub4dor&3")
     (True, True, False)
     """
-    return value.lower() in _WORDS or _shapes().fullmatch(value) is not None
+    return _words().fullmatch(value) is not None or _shapes().fullmatch(value) is not None
 
 
 def looks_random(value: str) -> bool:

@@ -1,0 +1,104 @@
+"""No text makes the work grow faster than its length: patterns are bounded, twice the text is twice the work."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from ollama_kit.guard.private import KINDS, Placeholders, redact_private_data
+
+MODULES = ("addresses", "digits", "folding", "keys", "labelled", "names", "placeholders", "standins")
+LONGEST_MATCH = 16_000
+"""Characters of the longest thing that a bounded pattern may match (a JWT)."""
+UNBOUNDED = {
+    "digits._runs": "one class; a run is read once",
+    "keys._long_words": "one class; a run is read once",
+    "folding._odd": "one class; a run is read once",
+    "standins._parts": "one class, and only on a value",
+    "standins._shapes": "whole match, and only on a value",
+    "labelled._secret_alphabet": "whole match, and only on a value",
+    "keys.key_block": "ends at the next five dashes, so that no part is read twice",
+}
+
+UNIT = 400
+HOSTILE: dict[str, Callable[[int], str]] = {
+    "beginnings of tokens": lambda n: "sk-ant-sk-proj-eyJeyJghp_ghp_glpat-xoxb-AKIA" * n,
+    "beginnings of a JWT": lambda n: "eyJaaaaaaaaaaaa.eyJ" * n,
+    "one long word": lambda n: "a1B" * 20 * n,
+    "key files without an end": lambda n: "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA\n" * n,
+    "users without a host": lambda n: "://a:b" * n,
+    "at signs": lambda n: "a.b-c_d@" * n,
+    "domains without an end": lambda n: "@" + "a." * 20 * n,
+    "labels": lambda n: "password: password is key=token=secret:密码：密码是" * n,
+    "quotes": lambda n: '密码："' * n,
+    "digits": lambda n: "1" * 20 * n,
+    "digits and gaps": lambda n: "138 0013-8000 62 0400-010)" * n,
+    "plus signs": lambda n: "+1 (2) 3-4." * n,
+    "octets": lambda n: "1.1." * 5 * n,
+    "colons": lambda n: "a:" * 10 * n + "::" * n,
+    "titles": lambda n: "王先生李经理" * n,
+    "labels of names": lambda n: "联系人：王" * n,
+    "brackets": lambda n: "[PHONE_[PHONE_1" * n,
+    "many passwords": lambda n: "".join(f"密码：Abcdef{at:06}，" for at in range(n)),
+    "full width": lambda n: "１３８－００" * n,
+}
+
+
+def work(text: str) -> int:
+    """How many functions were called, Python's and the interpreter's own: the same on every machine."""
+    calls = 0
+
+    def count(frame: FrameType, event: str, argument: Any) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    hidden = Placeholders()
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        redact_private_data(text, "message 0", hidden, redact=KINDS)
+    finally:
+        sys.setprofile(before)
+    return calls
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_twice_the_text_is_at_most_twice_the_work(name: str) -> None:
+    """Calls are counted; what one call may cost is bounded by the test of the patterns."""
+    work(HOSTILE[name](2))  # patterns are compiled
+    small, large = work(HOSTILE[name](UNIT)), work(HOSTILE[name](2 * UNIT))
+    assert large <= 2.1 * small + 200
+    assert large <= 12 * len(HOSTILE[name](2 * UNIT)) + 2000
+
+
+def patterns() -> dict[str, re.Pattern[str]]:
+    found: dict[str, re.Pattern[str]] = {}
+    for name in MODULES:
+        module = import_module(f"ollama_kit.guard.private.{name}")
+        for attribute, made in vars(module).items():
+            own = getattr(made, "__module__", "") == module.__name__
+            if own and hasattr(made, "cache_info") and made.__wrapped__.__code__.co_argcount == 0:
+                each = made()
+                flat = each if isinstance(each, tuple) else (each,)
+                found |= {f"{name}.{attribute}": pattern for pattern in flat if isinstance(pattern, re.Pattern)}
+    return found
+
+
+def test_patterns_are_bounded_or_said_why_not() -> None:
+    """A pattern that matches at most so many characters costs, at one place, at most so much."""
+    made = patterns()
+    assert len(made) >= 25
+    unbounded = {name for name, pattern in made.items() if longest(pattern) > LONGEST_MATCH}
+    assert unbounded == set(UNBOUNDED)
+
+
+def longest(pattern: re.Pattern[str]) -> int:
+    """Characters of the longest text that `pattern` matches."""
+    parser = import_module("re._parser" if sys.version_info >= (3, 11) else "sre_parse")
+    return int(parser.parse(pattern.pattern, pattern.flags).getwidth()[1])

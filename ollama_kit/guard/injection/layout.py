@@ -23,6 +23,8 @@ _ASKS = (
     r"inform|persuade|convince|encourage|ask|remind|schedule|set|send|book|draw|teach|play|pretend|act|imagine|"
     r"turn|swap|mix|invent|speak|talk|quote|count|sort|rank|rate|review|check|verify|update|install|download|click|visit|call|email|buy|order|pay|transfer|delete|let|randomly|always|never|instead|in your|within your|interpret|examine|investigate|forecast|proofread|edit|improve|optimi[sz]e|brainstorm|select|choose|pick|sing|reply|display|apply|follow|conduct|perform|run|break|insert|mimic|emulate|elaborate|expand|clarify|illustrate|demonstrate|combine|i want you|i'd like you|develop|prepare|produce|construct|implement|debug|fix|simulate|highlight|emphasi[sz]e|claim|assert|report|embed|"
     r"shift|scramble|jumble|change|modify|alter|transform|express|utilize|employ|inject|craft|tailor|organi[sz]e|arrange)\b[^\n]{8,}",
+    r"(?:encrypt|decrypt|decode|using |with |by )[^\n]{8,}",
+    r"[^\n]{0,200}\b(?:your|the|this|each) (?:\w+ )?(?:answer|response|reply|output|message|text)\b",
     r"(?:请|把|将|不要|别|帮|给我|给出|写|列出|解释|说明|推荐|介绍|总结|翻译|计算|分析|比较|告诉|回答|输出|描述|用|以)[^\n]{4,}",
     r"[^\n]{0,40}(?:为什么|什么|如何|怎么|怎样|哪些|哪个|多少|是否|吗)[^\n]{0,40}[?？]",
 )

@@ -20,7 +20,7 @@ CONCEPTS: dict[str, str] = {
     "said": r"""(?:you(?:['’]ve|\shave|\swere|\shad)?\s(?:been\s)?(?:told|learned|given|instructed|taught|trained|asked|read|said)) said conversation messages?
         context text content""",
     "model": r"""ai(?:\s\w+)? a\.i\. language\smodels? llms? assistants? chatbots? bots? gpt(?:-?\d\w*)? chatgpt claude gemini llama qwen deepseek
-        copilot machine(?:\slearning)?\smodel virtual\sassistant large\slanguage\smodel agents?""",
+        copilot virtual\sassistant large\slanguage\smodel""",
     "answer": r"""(?:your|the|every|each|all|any|final|this)\s(?:\w+\s){0,2}?(?:responses?|answers?|repl(?:y|ies)|outputs?|completions?|summar(?:y|ies)|translations?|generations?)""",
     "your_answer": r"""your\s(?:\w+\s){0,2}?(?:responses?|answers?|repl(?:y|ies)|outputs?|completions?|generations?)""",
     "alter": r"""add append insert include integrate incorporate embed mention replace rearrange introduce enhance end begin start
@@ -43,9 +43,9 @@ CONCEPTS: dict[str, str] = {
     "only": r"only just solely nothing\sbut exclusively simply always merely",
     "emit": r"output print say reply respond answer write return echo display state type generate produce emit",
     "persona": r"""act pretend role-?play impersonate behave pose imagine simulate masquerade""",
-    "unbound": r"""unfiltered uncensored unrestricted unlimited jailbroken? amoral no\s(?:\w+\s)?(?:restrictions?|limits?|limitations?|filters?|rules|boundaries|censorship|guidelines|ethics|morals)
-        without\s(?:\w+\s){0,2}?(?:restrictions?|limits?|limitations?|filters?|censorship|moral\w*|ethic\w*|guidelines|warnings?|refus\w+)
-        do\sanything\snow anything\sgoes free\sfrom\s(?:\w+\s){0,2}?(?:restrictions?|limits?|rules|constraints) never\s(?:refuse|refuses|say\sno) (?:can|cannot|can['’]?t)\srefuse bypass\w*\s(?:\w+\s)?(?:restrictions?|filters?)""",
+    "unbound": r"""unfiltered uncensored unrestricted unlimited jailbroken? amoral no\s(?:\w+\s)?(?:filters?|boundaries|censorship|ethics|morals|ethical\s\w+|moral\s\w+|content\s(?:restrictions?|limits?|polic\w+)|safety\s\w+)
+        without\s(?:\w+\s){0,2}?(?:filters?|censorship|moral\w*|ethic\w*|refus\w+|disclaimers?)
+        do\sanything\snow anything\sgoes never\s(?:refuse|refuses|say\sno) (?:can|cannot|can['’]?t)\srefuse bypass\w*\s(?:\w+\s)?(?:restrictions?|filters?)""",
     "mode": r"developer debug god admin administrator maintenance dan jailbreak root sudo unrestricted unfiltered opposite evil test diagnostic free chaos privileged super(?:user)?",
     "cargo": r"""conversation chat(?:\s(?:log|history|transcript))? history messages? context prompts? secrets? passwords? credentials? api[\s_-]?keys? tokens?
         contents? data transcript documents? body information cookies? environment\svariables? files? inbox emails? code records? contacts? summary everything""",
@@ -53,8 +53,9 @@ CONCEPTS: dict[str, str] = {
     "act": r"""send forward e-?mail transfer wire pay delete modify change update create invite share book reserve post upload download
         grant add remove schedule make buy purchase execute run invoke call search retrieve withdraw deposit unlock disable enable cancel
         approve install open visit go set reset""",
-    "bad": r"toxic offensive harmful hateful racist sexist derogatory abusive insulting discriminatory violent obscene vulgar defamatory biased homophobic antisemitic misogynistic demeaning inflammatory profane dirty bigoted malicious rude",
+    "bad": r"toxic offensive harmful hateful racist sexist derogatory abusive insulting discriminatory violent obscene vulgar defamatory biased homophobic antisemitic misogynistic demeaning inflammatory profane dirty bigoted malicious rude negative nasty cruel vicious hurtful harassing degrading disparaging prejudiced xenophobic transphobic islamophobic hostile threatening disgusting vile slanderous sexual(?:ly)? explicit",
     "writing": r"sentences? comments? jokes? paragraphs? statements? texts? posts? remarks? essays? poems? articles? stor(?:y|ies) content slurs? speech(?:es)? tweets? messages? insults? words? phrases? lines?",
+    "group": r"wom[ae]n m[ae]n girls? boys? gays? lesbians? trans\w* black white asians? arabs? jews? jewish muslims? christians? immigrants? refugees? disabled elderly latin\w* mexicans? africans? indians? minorit(?:y|ies) foreigners? homosexuals? pregnant poor fat old",
     "compose": r"write compose generate create produce give make tell say come\sup\swith draft craft invent provide",
     "task_word": r"summari[sz](?:e|ing|ation) summary translat(?:e|ion|ing) extract(?:ion|ing)? analy[sz](?:e|ing|sis) review(?:ing)? classif(?:y|ication|ying) task question request job",
     "verdict": r"verdict rating score sentiment classification decision risk(?:\slevel)? status result conclusion assessment grade label category summary output",
@@ -66,5 +67,5 @@ CONCEPTS: dict[str, str] = {
 START = r"""(?:^|[.!?:;,"'“‘(\[\]{}<>|*_>#-]\s*|\b(?:please|now|and|then|just|must|should|to|can|will|you|also|instead|kindly|first|so|simply|immediately|could|would|shall|next|finally|important|let's|but|ok|okay|hey|hi|stop|never ?mind|urgent)\b[\s,:!-]*)"""
 """Where an order may begin: at the start, after punctuation, or after a word that leads one in."""
 
-REPORTED: str = r"""someone somebody attackers? attacks? e\.g\. examples? such\sas reported phishing injections? training talk paper blog test\scases? detect(?:s|ion|ed|ing)? filters?
+REPORTED: str = r"""someone somebody attackers? attacks? e\.g\. (?<![.@])examples? such\sas reported phishing injections? training talk paper blog test\scases? detect(?:s|ion|ed|ing)? filters?
     like\sthis so-called screenshot suspicious called known\sas blocked? classified jailbreak\sprompts?"""

@@ -20,6 +20,7 @@ _INVISIBLE = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u20
 _BETWEEN = r" \u3000\u00a0_*.·•・|/\\~+^\-"
 
 _STRONG = "ignore disregard instruction previous system prompt forget reveal password everything override".split()
+_SPOKEN = (*_STRONG, " the ", " and ", " your ", "output", "please", "print ", "reply ", " all ", "you are", "do not", "summary", "say ", "tell ", "transfer", "secret", "follow ", "approve", "hidden", "rules", "hulue", "zhiling", "shuchu")
 _STRONG_ZH = "忽略 无视 忘记 指令 提示词 系统 规则 之前".split()
 
 _SYLLABLES = {
@@ -78,7 +79,7 @@ def readings() -> tuple[Reading, ...]:
         Reading("spaced", re.compile(split), _joined_characters, 0.15),
         Reading("leetspeak", re.compile("[013457@$!][a-z]"), _plain_letters, 0.3),
         Reading("pinyin", search_for(_pinyin_signs()), _hanzi, 0.25),
-        Reading("rot13", re.compile("|".join(codecs.encode(word, "rot13") for word in _STRONG)), _rot13, 0.4),
+        Reading("rot13", re.compile("rot-?13|" + "|".join(codecs.encode(word, "rot13") for word in _SPOKEN)), _rot13, 0.4),
         Reading("backwards", re.compile("|".join(word[::-1] for word in (*_STRONG, *_STRONG_ZH))), _backwards, 0.4),
     )
 
@@ -119,7 +120,7 @@ def _hanzi(sentence: str) -> str:
 
 
 def _rot13(sentence: str) -> str:
-    return codecs.encode(sentence, "rot13")
+    return _hanzi(codecs.encode(sentence, "rot13"))
 
 
 def _backwards(sentence: str) -> str:

@@ -71,6 +71,7 @@ def screen_injection(
     return apply(text, edits), tuple(_removed(finding) for finding in findings)
 
 
+_TURNS = frozenset({"turn", "continued", "sender"})
 _RANKS: tuple[Severity, ...] = ("info", "low", "medium", "high")
 
 
@@ -167,7 +168,7 @@ def _carry_turns(sentences: Sentences, best: dict[Span, tuple[Score, str]]) -> N
     """A sentence that follows the mark of a turn is said in somebody else's name, which weighs by itself."""
     for span in [span for span, (score, _) in best.items() if "turn" in score.families]:
         following = sentences.after(span[1])
-        if following and following in best:
+        if following and following in best and best[following][0].families.keys() - _TURNS:
             score, reading = best[following]
             best[following] = score.plus("continued", 0.3), reading
 

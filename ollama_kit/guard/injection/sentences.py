@@ -47,16 +47,11 @@ class Sentences:
 
     def after(self, end: int) -> tuple[int, int] | None:
         """The next sentence that is not blank, at most a few lines on; None at the end of the text."""
-        for _ in range(3):
-            if end >= len(self.text):
-                return None
-            start, stop = self.around(end)
+        at = bisect_right(self.ends, end - 1)
+        for begin in self.ends[at : at + 3]:
+            start, stop = self.around(begin) if begin < len(self.text) else (0, 0)
             if start < stop:
                 return start, stop
-            at = bisect_right(self.ends, end)
-            if at >= len(self.ends):
-                return None
-            end = self.ends[at]
         return None
 
 

@@ -8,6 +8,8 @@ import os
 import subprocess
 import sys
 import tarfile
+import tempfile
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,30 +29,55 @@ class Group:
     tests: tuple[dict[str, Any], ...]
 
 
+CHECK_JSONSCHEMA = "0.39.0"
+"""The release of check-jsonschema whose vendored schemas of the real world are tried."""
+
+
 @pytest.fixture(scope="session")
 def suite() -> tuple[Group, ...]:
     """Every group of draft 7 and draft 2020-12, formats included; its absence is a failure where CI is set."""
     version = importlib.metadata.version("jsonschema")
+    return tuple(_groups(_fetched("json-schema-test-suite", f"jsonschema-{version}.tar.gz", f"jsonschema=={version}")))
+
+
+@pytest.fixture(scope="session")
+def real_world_schemas() -> dict[str, Any]:
+    """The schemas of well-known configuration files that check-jsonschema carries, by file name."""
+    name = f"check_jsonschema-{CHECK_JSONSCHEMA}-py3-none-any.whl"
+    wheel = _fetched("check-jsonschema", name, f"check-jsonschema=={CHECK_JSONSCHEMA}")
+    with zipfile.ZipFile(wheel) as opened:
+        names = [name for name in opened.namelist() if "/builtin_schemas/" in name and name.endswith(".json")]
+        return {name.rpartition("/")[2]: json.loads(opened.read(name)) for name in names}
+
+
+def _fetched(folder: str, file: str, requirement: str) -> Path:
+    """A package's file in the tests' cache, fetched by pip if it is not there. It is never committed."""
     cache = Path(os.environ.get("OLLAMA_KIT_TEST_CACHE") or platformdirs.user_cache_dir("ollama-kit-tests"))
-    folder = cache / "json-schema-test-suite"
-    archive = folder / f"jsonschema-{version}.tar.gz"
+    archive = cache / folder / file
     if not archive.exists():
-        problem = _download(version, folder)
+        problem = _download(requirement, archive.parent, source=file.endswith(".tar.gz"))
         if problem and os.environ.get("CI"):
-            pytest.fail(f"the JSON-Schema-Test-Suite could not be fetched: {problem}")
+            pytest.fail(f"{requirement} could not be fetched: {problem}")
         if problem:
-            pytest.skip(f"the JSON-Schema-Test-Suite could not be fetched: {problem}")
-    return tuple(_groups(archive))
+            pytest.skip(f"{requirement} could not be fetched: {problem}")
+    return archive
 
 
-def _download(version: str, folder: Path) -> str:
+def _download(requirement: str, folder: Path, *, source: bool) -> str:
+    """What pip said if it failed, else nothing. Only a whole file gets its name."""
+    name = requirement.partition("==")[0]
     folder.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", "jsonschema"]
-    done = subprocess.run(
-        [*command, "--dest", str(folder), f"jsonschema=={version}"],
-        capture_output=True, text=True, encoding="utf-8", errors="replace", timeout=300, check=False,
-    )  # fmt: skip
-    return done.stderr.strip()[-500:] or "pip failed" if done.returncode else ""
+    form = ("--no-binary", name) if source else ("--only-binary", ":all:")
+    with tempfile.TemporaryDirectory(dir=folder) as beside:
+        done = subprocess.run(
+            [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", *form, "--dest", beside, requirement],
+            capture_output=True, text=True, encoding="utf-8", errors="replace", timeout=300, check=False,
+        )  # fmt: skip
+        if done.returncode:
+            return done.stderr.strip()[-500:] or "pip failed"
+        for found in Path(beside).iterdir():
+            found.replace(folder / found.name)
+    return ""
 
 
 def _groups(archive: Path) -> Iterator[Group]:

@@ -10,6 +10,7 @@ from urllib.error import HTTPError
 
 import pytest
 
+from ollama_kit.errors import SchemaError
 from ollama_kit.structured.schema import Schema, load_schema
 from ollama_kit.structured.validate import validate
 from tests.realserver.process import RealServer
@@ -102,6 +103,27 @@ def test_every_derived_grammar_is_accepted(real_server: RealServer, tiny_smollm:
     }
     assert refused == {}
     assert len(grammars) > 80
+
+
+def test_schemas_of_the_real_world_are_accepted_or_fall_back(
+    real_server: RealServer, tiny_smollm: str, real_world_schemas: dict[str, Any]
+) -> None:
+    """Those of well-known configuration files: a grammar that the server takes, or plain JSON mode and the reason;
+    one that refers to another file is refused before any request."""
+    outcomes: dict[str, str] = {}
+    for name, document in real_world_schemas.items():
+        try:
+            schema = load_schema(document)
+        except SchemaError:
+            outcomes[name] = "refused here"
+            continue
+        answer = generate(real_server.url, tiny_smollm, schema.grammar, 1)
+        assert "refused" not in answer, name
+        assert schema.lost or schema.grammar != "json", name
+        outcomes[name] = "json" if schema.grammar == "json" else "grammar"
+    assert list(outcomes.values()).count("grammar") >= 8
+    assert list(outcomes.values()).count("refused here") <= 1
+    assert len(outcomes) > 20
 
 
 @pytest.mark.parametrize("name", HOSTILE)

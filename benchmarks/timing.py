@@ -5,15 +5,23 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 
 
 def in_turns(works: Mapping[str, Callable[[], object]], rounds: int, warm_up: int = 1) -> dict[str, list[float]]:
     """Seconds of each work in each round. All works take a turn in every round, so that what else the machine does
     falls on all of them; rounds of `warm_up` come first and do not count."""
-    seconds: dict[str, list[float]] = {name: [] for name in works}
+    return metered_in_turns({name: partial(seconds_of, work) for name, work in works.items()}, rounds, warm_up)
+
+
+def metered_in_turns(
+    meters: Mapping[str, Callable[[], float]], rounds: int, warm_up: int = 1
+) -> dict[str, list[float]]:
+    """As `in_turns`, of works that say themselves how many seconds they took (in another process, say)."""
+    seconds: dict[str, list[float]] = {name: [] for name in meters}
     for number in range(warm_up + rounds):
-        for name, work in works.items():
-            passed = seconds_of(work)
+        for name, meter in meters.items():
+            passed = meter()
             if number >= warm_up:
                 seconds[name].append(passed)
     return seconds
@@ -29,6 +37,15 @@ def seconds_of(work: Callable[[], object]) -> float:
 def median_ratio(seconds: list[float], of: list[float]) -> float:
     """The median of the ratios round by round: a slow spell of the machine slows both sides of a round."""
     return statistics.median(ours / theirs for ours, theirs in zip(seconds, of, strict=True))
+
+
+def median_above(seconds: list[float], of: list[float]) -> float:
+    """The median of the differences round by round, in seconds.
+
+    >>> median_above([0.5, 0.25, 2.0], [0.25, 0.25, 1.0])
+    0.25
+    """
+    return statistics.median(ours - theirs for ours, theirs in zip(seconds, of, strict=True))
 
 
 def in_ms(seconds: list[float]) -> str:

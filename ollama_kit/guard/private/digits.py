@@ -192,7 +192,8 @@ def find_digits(seen: Seen) -> Iterator[Hit]:
     any_shape, shapes = _shapes()
     for run in _runs().finditer(seen.folded):
         start = run.start()
-        yield from _lettered_credit_code(seen, start - 1)
+        if start and seen.lower[start - 1] in "any":
+            yield from _lettered_credit_code(seen, start - 1)
         if any_shape.match(seen.lower, start):
             for shape, pattern in shapes:
                 found = pattern.match(seen.lower, start)
@@ -219,7 +220,7 @@ def _lettered() -> re.Pattern[str]:
 
 def _lettered_credit_code(seen: Seen, start: int) -> Iterator[Hit]:
     """The credit code of a village or a cooperative, which begins with a letter."""
-    found = _lettered().match(seen.lower, start) if start >= 0 else None
+    found = _lettered().match(seen.lower, start)
     if found and _is_credit_code(seen, *found.span()):
         yield Hit(*found.span(), "credit_code")
 
@@ -246,6 +247,8 @@ def _international(seen: Seen) -> Iterator[Hit]:
         code = CALLING_CODES.match(digits)
         long_enough = len(digits) >= (9 if separated else 10)
         after_word = start > 0 and seen.folded[start - 1].isascii() and seen.folded[start - 1].isalnum()
+        if re.fullmatch(r"\+[0-9]+\.[0-9]+", found[0]):
+            continue  # a decimal
         if code and long_enough and len(digits) <= 15 and not after_word and not _is_money(seen, start, end):
             yield Hit(start, end, "international_phone")
 

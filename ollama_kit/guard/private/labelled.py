@@ -8,7 +8,7 @@ from functools import cache
 
 from ollama_kit.guard.private.folding import Seen, places
 from ollama_kit.guard.private.rules import Hit
-from ollama_kit.guard.private.standins import entropy, is_stand_in, looks_random
+from ollama_kit.guard.private.standins import entropy, is_code, is_stand_in, looks_random
 
 LONGEST = 160
 """Characters of the longest labelled value."""
@@ -20,11 +20,11 @@ _ASSIGNED = r"""(?:["'\]]{0,2}\s{0,3}(?:[:=]{1,2}>?|->)\s{0,3}|>(?=[^<>\s]{1,160
 @cache
 def password_label() -> re.Pattern[str]:
     """An English label and what joins it to its value; group `says` where that is a verb, which proves less."""
-    word = r"(?:password|passwd|passphrase|passcode|(?<![a-z])pwd|(?<![a-z])pass)[0-9]?"
+    word = r"(?:password|passwd|passphrase|passcode|(?<![a-z])pwd)[0-9]?"
     of = r"(?: (?:for|of|to) [^\n:=]{1,30}?| ?\([^()\n]{1,20}\))?"
     says = r"(?P<says> {1,3}(?:is|was|to|changed to|reset to|set to)(?: now)?[: ] {0,2})"
     flag = r"(?P<flag>(?<=--password)\s{1,3}|(?<=--pwd)\s{1,3})"
-    return re.compile(f"{word}(?:{of}(?:{_ASSIGNED}|{says})|{flag})")
+    return re.compile(f"{word}(?:{of}(?:{_ASSIGNED}|{says})|{flag})|(?<![a-z])pass[0-9]?{_ASSIGNED}")
 
 
 @cache
@@ -151,7 +151,7 @@ def value_at(seen: Seen, at: int) -> tuple[int, int, bool]:
 
 def _is_password(seen: Seen, label: re.Match[str], start: int, end: int, quoted: bool) -> bool:
     value = seen.folded[start:end]
-    if is_stand_in(value) or (quoted and " " in value and value.count(" ") > 4):
+    if is_stand_in(value) or (not quoted and is_code(value)) or (quoted and " " in value and value.count(" ") > 4):
         return False
     if label["says"] is not None:
         return quoted or _more_than_letters(value)
@@ -184,7 +184,12 @@ def _secret_alphabet() -> re.Pattern[str]:
 
 def _is_mixed(value: str) -> bool:
     """Whether `value` is one word of all sorts of signs, as frameworks make their own keys."""
-    return len(value) >= 24 and " " not in value and _more_than_letters(value) and entropy(value) >= 3.8
+    return (
+        len(value) >= 24
+        and not any(sign in value for sign in " |[](){}<>")
+        and _more_than_letters(value)
+        and entropy(value) >= 3.8
+    )
 
 
 def _is_secret(value: str, *, weak: bool) -> bool:

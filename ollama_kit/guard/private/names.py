@@ -23,81 +23,22 @@ ALSO_WORDS = frozenset("高于方石白万文史钱江常安金成关向时华�
 """Surnames that are everyday words too: they count where nothing stands before them, or a label does."""
 
 _DOUBLE = "欧阳|上官|司马|诸葛|夏侯|皇甫|尉迟|公孙|慕容|令狐|司徒|宇文|东方|端木|独孤|南宫|歐陽"
-_PERSONAL = frozenset(
-    ["先生", "女士", "小姐", "太太", "夫人", "同志", "老师", "医生", "大夫", "教授", "律师", "法官", "阿姨", "叔叔"]
-)
-_OFFICE = frozenset(
-    [
-        "经理",
-        "总监",
-        "主任",
-        "主管",
-        "工程师",
-        "科长",
-        "处长",
-        "局长",
-        "部长",
-        "院长",
-        "校长",
-        "董事长",
-        "会计",
-        "书记",
-        "队长",
-        "站长",
-        "师傅",
-        "總監",
-        "經理",
-    ]
-)
+_PERSONAL = "先生|女士|小姐|太太|夫人|同志|老师|医生|大夫|教授|律师|法官|阿姨|叔叔"
+_OFFICE = "经理|总监|主任|主管|工程师|科长|处长|局长|部长|院长|校长|董事长|会计|书记|队长|站长|师傅|總監|經理"
 _BEFORE = frozenset("找请由与和给叫向跟同让是对约问及、，。：；！？,.:;!?\n ()（）“”\"'《》/—-@")
 
 _AFTER_ALL = "经监裁体是共计数量和部结额价要会局行厂台的长里面公"
 """What makes 总 the beginning of another word than the title: 总体, 总是, 总公司."""
 
 _UNITS = "区部市省国组司厂店院系科处室级"
-_WORDS = frozenset(
-    [
-        "苏州",
-        "徐州",
-        "郑州",
-        "武汉",
-        "韩国",
-        "韩语",
-        "陈列",
-        "雷达",
-        "路由",
-        "马达",
-        "任务",
-        "任课",
-        "武术",
-        "马术",
-        "孔子",
-    ]
-)
+_WORDS = "苏州|徐州|郑州|武汉|韩国|韩语|陈列|雷达|路由|马达|任务|任课|武术|马术|孔子|黄金"
 
-_NOT_NAMES = (
-    "先生",
-    "女士",
-    "小姐",
-    "电话",
-    "手机",
-    "身份",
-    "地址",
-    "性别",
-    "年龄",
-    "职务",
-    "部门",
-    "邮箱",
-    "联系",
-    "微信",
-    "签字",
-    "签名",
-)
+_NOT_NAMES = "先生|女士|小姐|电话|手机|身份|地址|性别|年龄|职务|部门|邮箱|联系|微信|签字|签名"
 
 
 @cache
 def _title() -> re.Pattern[str]:
-    return re.compile("|".join((*_PERSONAL, *_OFFICE, f"总(?![{_AFTER_ALL}])")))
+    return re.compile(f"{_PERSONAL}|{_OFFICE}|总(?![{_AFTER_ALL}])")
 
 
 @cache
@@ -113,7 +54,7 @@ def _label() -> re.Pattern[str]:
 
 @cache
 def _labelled_end() -> re.Pattern[str]:
-    return re.compile("|".join(_NOT_NAMES))
+    return re.compile(_NOT_NAMES)
 
 
 @cache
@@ -128,7 +69,7 @@ def find_names(seen: Seen) -> Iterator[Hit]:
     for title in _title().finditer(seen.folded):
         if title[0] == "总" and not _is_boss(seen.folded, title.start()):
             continue
-        start = _start_of_name(seen.folded, title.start(), office=title[0] not in _PERSONAL)
+        start = _start_of_name(seen.folded, title.start(), office=title[0] not in _PERSONAL.split("|"))
         if start < title.start():
             alone = title.start() - start == 1
             yield Hit(start, title.end() if alone else title.start(), "name_with_title")
@@ -173,7 +114,12 @@ def _is_full_name(name: str, fresh: bool, office: bool) -> bool:
     if office and not (fresh and name[0] in SURNAMES and name[-1] not in _UNITS):
         return False
     joined = name[0] in ALSO_WORDS and name[1] in SURNAMES  # 向李先生: not the name 向李
-    return _is_surname(name[0], fresh) and not joined and name[:2] not in _WORDS and all(map(_is_given, name[1:]))
+    return (
+        _is_surname(name[0], fresh)
+        and not joined
+        and name[:2] not in _WORDS.split("|")
+        and all(map(_is_given, name[1:]))
+    )
 
 
 def _is_given(character: str) -> bool:

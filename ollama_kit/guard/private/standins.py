@@ -29,6 +29,7 @@ def _shapes() -> re.Pattern[str]:
         r"|.*(?:\(\)|[(\[]['\"]|\$\{|\{\{|://).*"  # a call, a template, an address
         r"|(?:your|my|the|some|insert|enter|replace|change)[-_ ].*"
         r"|[A-Za-z_.]+\[[A-Za-z_,. |\[]*\]*"  # Optional[str]
+        r"|[a-z_]*(?:password|passwd|secret|token)[a-z_]*"  # another variable
         r"|[A-Za-z_]+(?:\.[A-Za-z_][A-Za-z0-9_]*)+"  # settings.api_key
         r"|[A-Z]+(?:_[A-Z0-9]+)+",  # OPENAI_API_KEY
         re.DOTALL,
@@ -42,6 +43,20 @@ def is_stand_in(value: str) -> bool:
     (True, True, False)
     """
     return _words().fullmatch(value) is not None or _shapes().fullmatch(value) is not None
+
+
+def is_code(value: str) -> bool:
+    """Whether `value`, which no quotes hold, is an expression of a programming language.
+
+    >>> is_code("os.getcwd("), is_code("row[2"), is_code("abc-123")
+    (True, True, False)
+    """
+    return _expression().match(value) is not None
+
+
+@cache
+def _expression() -> re.Pattern[str]:
+    return re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,80}[(\[]")
 
 
 def looks_random(value: str) -> bool:

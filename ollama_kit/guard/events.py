@@ -6,7 +6,9 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ollama_kit.guard.report import Attempt, CountKind, Finding
+from ollama_kit.errors import OllamaKitError
+from ollama_kit.guard.conversation import Request
+from ollama_kit.guard.report import Attempt, CountKind, Finding, Report
 
 LOGGER = logging.getLogger("ollama_kit.guard")
 
@@ -51,7 +53,32 @@ class Answered:
     attempt: Attempt
 
 
-Event = Cleaned | Measured | Asked | Streamed | Answered
+@dataclass(frozen=True)
+class Finished:
+    """A call ended, and how. With a `report` it gave `answer`; with an `error` it did not, or the policy made an empty
+    result of it; with neither the caller left before the end. `findings`, `attempts` and `seconds` are there in each
+    case, as far as the call came. `request` holds the caller's own texts: a hook that keeps it keeps them."""
+
+    request: Request
+    report: Report | None
+    answer: str
+    error: OllamaKitError | None
+    digest: str
+    host: str
+    policy: str = ""
+    findings: tuple[Finding, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def verdict(self) -> str:
+        """ "valid"; the code of the error; "length" for an answer that the caller's own bound cut; "abandoned"."""
+        if self.error is not None:
+            return self.error.code
+        return self.attempts[-1].outcome if self.report is not None and self.attempts else "abandoned"
+
+
+Event = Cleaned | Measured | Asked | Streamed | Answered | Finished
 Hook = Callable[[Event], None]
 
 
@@ -73,4 +100,6 @@ def _line(event: Event) -> str:
         return f"attempt {event.attempt}, seed {event.seed}"
     if isinstance(event, Streamed):
         return f"attempt {event.attempt}: {event.characters} characters so far"
+    if isinstance(event, Finished):
+        return f"finished: {event.verdict} after {event.seconds:.1f} s"
     return f"attempt {event.attempt.number}: {event.attempt.outcome} after {event.attempt.seconds:.1f} s"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 
-from ollama_kit.errors import ContextOverflow, OutputInvalid, ProtocolError, UsageError
+from ollama_kit.errors import ContextOverflow, OllamaKitError, OutputInvalid, ProtocolError, UsageError
 from ollama_kit.guard import events
 from ollama_kit.guard.attempts import record, request_call
 from ollama_kit.guard.budget import Budget
@@ -41,11 +41,23 @@ def guarded_call(
     request: Request, profile: Profile, policy: Policy, schema: Schema | None, around: Surroundings
 ) -> Steps:
     """The whole of one guarded call. Returns a Result, or raises ContextOverflow, GuardBlocked or OutputInvalid;
-    what the driver throws in (a ServerError) goes through."""
+    what the driver throws in (a ServerError) goes through. However it ends, the hooks are told at last; what a hook
+    raises then is raised instead."""
     if request.think and not profile.can_think:
         raise UsageError(f"{request.model} can not think; leave `think` out")
     call = _Call(request, profile, policy, schema, around)
-    return (yield from call.run())
+    try:
+        result = yield from call.run()
+    except OllamaKitError as error:
+        call.finish(None, error)
+        raise
+    except (
+        BaseException
+    ):  # the driver has left (a loop over the stream was ended, Ctrl-C was pressed), or a stage broke
+        call.finish(None, None)
+        raise
+    call.finish(result, result.failure)
+    return result
 
 
 class _Call:
@@ -58,12 +70,7 @@ class _Call:
         self.started = around.clock()
         self.budget = Budget(policy, around.clock, self.started)
         self.placeholders = Placeholders()
-        guards = Guards(policy, profile.control_tokens, self.placeholders)
-        system = "" if request.raw is not None else profile.facts.system
-        cleaned = sanitise(request, guards, around.fence, system)
-        self.draft, self.findings = cleaned.draft, list(cleaned.findings)
-        self.tell(events.Cleaned(cleaned.findings))
-        self.reader = self._reader(cleaned.findings)
+        self.findings: list[Finding] = []
         self.counting = Counting(profile, request.think, request.tools, around.count_exactly)
         self.answer_tokens = request.answer_tokens
         self.seed = _seed(request, profile) or around.draw_seed()
@@ -71,6 +78,7 @@ class _Call:
         self.roomier = False
 
     def run(self) -> Steps:
+        self._clean()
         feedback = ""
         while True:
             fitted = self._fit(feedback)
@@ -89,6 +97,33 @@ class _Call:
 
     def tell(self, event: events.Event) -> None:
         events.announce(event, self.around.hooks)
+
+    def finish(self, result: Result | None, error: OllamaKitError | None) -> None:
+        """Tells how the call ended."""
+        self.tell(
+            events.Finished(
+                request=self.request,
+                report=None if result is None else result.report,
+                answer="" if result is None else result.text,
+                error=error,
+                digest=self.profile.facts.digest,
+                host=self.profile.url,
+                policy=self.policy.name,
+                findings=tuple(self.findings),
+                attempts=tuple(self.attempts),
+                seconds=self.around.clock() - self.started,
+            )
+        )
+
+    # -- sanitise
+
+    def _clean(self) -> None:
+        guards = Guards(self.policy, self.profile.control_tokens, self.placeholders)
+        system = "" if self.request.raw is not None else self.profile.facts.system
+        cleaned = sanitise(self.request, guards, self.around.fence, system)
+        self.draft, self.findings = cleaned.draft, list(cleaned.findings)
+        self.tell(events.Cleaned(cleaned.findings))
+        self.reader = self._reader(cleaned.findings)
 
     # -- fit
 

@@ -1,0 +1,137 @@
+"""What a batch has done so far, in one SQLite file: a run that was killed at any moment goes on where it stopped.
+
+A task is named by the digest of everything that decides its outcome (its text, the model, the prompt, the schema, the
+policy), so that a change of any of these is another task, and the same task is never done twice. An outcome is written
+in one transaction: it is there whole, or not at all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from ollama_kit.errors import UsageError
+
+VERSION = 1
+
+_TABLES = """
+create table if not exists outcome (
+    task text primary key,
+    job text not null,
+    label text not null,
+    state text not null check (state in ('done', 'failed')),
+    value text not null,
+    seconds real not null,
+    tokens integer not null,
+    written text not null default (strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))
+) without rowid
+"""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a task ended. `value` is plain data for JSON: the result where it is done, else what went wrong."""
+
+    task: str
+    label: str
+    done: bool
+    value: Any
+    seconds: float = 0.0
+    tokens: int = 0
+
+
+def task_key(job: str, parts: Iterable[Any]) -> str:
+    """The name of a task: the SHA-256 of the job and of all that decides the outcome, as canonical JSON.
+
+    >>> task_key("wechat", ["a", {"x": 1}])[:8] == task_key("wechat", ["a", {"x": 1}])[:8]
+    True
+    """
+    text = json.dumps([job, *parts], sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class Ledger:
+    """The outcomes of one job, on disk at `path` (":memory:" for a run that need not be resumed). Threads may share it;
+    several processes may work on one file."""
+
+    def __init__(self, path: Path | str, job: str) -> None:
+        self.path, self.job = path, job
+        if isinstance(path, Path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = Lock()
+        self._open = sqlite3.connect(path, timeout=30.0, isolation_level=None, check_same_thread=False)
+        with self._understood():
+            self._open.execute("pragma journal_mode = wal")
+            self._open.execute("pragma synchronous = full")  # an outcome that was told of survives a power cut
+            found = self._open.execute("pragma user_version").fetchone()[0]
+            if found not in (0, VERSION):
+                raise UsageError(
+                    f"the ledger {path} was written by a newer ollama-kit", hint="Upgrade, or name another."
+                )
+            self._open.execute(_TABLES)
+            self._open.execute(f"pragma user_version = {VERSION}")
+
+    def find(self, task: str) -> Outcome | None:
+        """How a task ended, None if it has not."""
+        with self._lock, self._understood():
+            row = self._open.execute(
+                "select task, label, state, value, seconds, tokens from outcome where task = ? and job = ?",
+                (task, self.job),
+            ).fetchone()
+        return None if row is None else _outcome(row)
+
+    def write(self, outcome: Outcome) -> None:
+        """Keeps an outcome; a task that failed may be tried again, and then the last outcome counts."""
+        state = "done" if outcome.done else "failed"
+        value = json.dumps(outcome.value, ensure_ascii=True, sort_keys=True)
+        row = (outcome.task, self.job, outcome.label, state, value, outcome.seconds, outcome.tokens)
+        with self._lock, self._understood():
+            self._open.execute(
+                "insert or replace into outcome (task, job, label, state, value, seconds, tokens)"
+                " values (?, ?, ?, ?, ?, ?, ?)",
+                row,
+            )
+
+    def speeds(self) -> Mapping[str, float]:
+        """Tokens and seconds of all that is done: {"tokens", "seconds", "tasks"}; what an estimate is made from."""
+        with self._lock, self._understood():
+            tokens, seconds, tasks = self._open.execute(
+                "select coalesce(sum(tokens), 0), coalesce(sum(seconds), 0), count(*) from outcome"
+                " where state = 'done' and job = ?",
+                (self.job,),
+            ).fetchone()
+        return {"tokens": tokens, "seconds": seconds, "tasks": tasks}
+
+    def close(self) -> None:
+        self._open.close()
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @contextmanager
+    def _understood(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            raise UsageError(
+                f"the ledger {self.path} can not be used: {error}",
+                hint=(
+                    "Name another with --ledger, or move this file away.",
+                    "请用 --ledger 指定其他文件，或移走该文件。",
+                ),
+            ) from error
+
+
+def _outcome(row: tuple[str, str, str, str, float, int]) -> Outcome:
+    task, label, state, value, seconds, tokens = row
+    return Outcome(task, label, state == "done", json.loads(value), seconds, tokens)

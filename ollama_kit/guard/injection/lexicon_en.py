@@ -22,7 +22,7 @@ CONCEPTS: dict[str, str] = {
     "model": r"""ai(?:\s\w+)? a\.i\. language\smodels? llms? assistants? chatbots? bots? gpt(?:-?\d\w*)? chatgpt claude gemini llama qwen deepseek
         copilot virtual\sassistant large\slanguage\smodel""",
     "answer": r"""(?:your|the|every|each|all|any|final|this)\s(?:\w+\s){0,2}?(?:responses?|answers?|repl(?:y|ies)|outputs?|completions?|summar(?:y|ies)|translations?|generations?)""",
-    "your_answer": r"""your\s(?:\w+\s){0,2}?(?:responses?|answers?|repl(?:y|ies)|outputs?|completions?|generations?)""",
+    "your_answer": r"""your\s(?:\w+\s){0,2}?(?:responses?|answers?|repl(?:y|ies)|outputs?|completions?|generations?|summar(?:y|ies)|translations?)""",
     "alter": r"""add append insert include integrate incorporate embed mention replace rearrange introduce enhance end begin start
         prepend prefix encode translate reverse convert write substitute use make format provide modify alter augment randomi[sz]e
         scramble misspell omit exclude remove weave sprinkle slip advertise promote change transform shuffle swap encrypt place turn
@@ -69,3 +69,13 @@ START = r"""(?:^|[.!?:;,"'“‘(\[\]{}<>|*_>#-]\s*|\b(?:please|now|and|then|jus
 
 REPORTED: str = r"""someone somebody attackers? attacks? e\.g\. (?<![.@])examples? such\sas reported phishing injections? training talk paper blog test\scases? detect(?:s|ion|ed|ing)? filters?
     like\sthis so-called screenshot suspicious called known\sas blocked? classified jailbreak\sprompts?"""
+
+PARTIES: str = (
+    r"\b(?:part(?:y|ies)|licens(?:ee|or)|sellers?|buyers?|consultants?|contractors?|company|recipient|lessees?|lessors?|tenant|"
+    r"landlord|suppliers?|customers?|borrower|lender|employees?|employer|executive|distributor|agent)\b[^.\n]{0,30}"
+    r"\b(?:shall|may|must|agrees?|will|undertakes?|acknowledges?|represents?|warrants?)\b"
+)
+
+MACHINE: str = (
+    r"\b(?:ai|llms?|language models?|assistant|chatbot|chatgpt|gpt|prompts?|summar(?:y|i[sz]e\w*)|output|json|you|your|todos?)\b"
+)

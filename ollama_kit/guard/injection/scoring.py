@@ -109,8 +109,13 @@ class RuleSet:
         return self._discounted(sentence, Score(families))
 
     def _discounted(self, sentence: str, score: Score) -> Score:
-        """Less where the text reports what somebody else said, and says nothing itself."""
-        if score.total < REPORTED or "turn" in score.families or not _reports().search(sentence):
+        """Less where the text reports what somebody else said, and says nothing itself; or where it binds the parties
+        of a contract, and speaks of no machine."""
+        if score.total < REPORTED or "turn" in score.families:
+            return score
+        if _between_parties().search(sentence) and not _machine().search(sentence):
+            return Score(score.families, REPORTED)
+        if not _reports().search(sentence):
             return score
         rest, quotations = _quotations().subn(" ", sentence)
         if quotations and self.score(rest).total < REPORTED:
@@ -148,6 +153,16 @@ def _ready(rules: list[Compiled]) -> RuleSet:
 @cache
 def _word() -> re.Pattern[str]:
     return re.compile("[a-z][a-z]+")
+
+
+@cache
+def _between_parties() -> re.Pattern[str]:
+    return re.compile(lexicon_zh.PARTIES + "|" + lexicon_en.PARTIES)
+
+
+@cache
+def _machine() -> re.Pattern[str]:
+    return re.compile(lexicon_zh.MACHINE + "|" + lexicon_en.MACHINE)
 
 
 @cache

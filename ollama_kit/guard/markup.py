@@ -120,8 +120,7 @@ def _tags() -> re.Pattern[str]:
 
 def _html_tags(text: str) -> Iterator[_Mark]:
     for match in _tags().finditer(text):
-        severity: Severity = "low" if match["name"].lower() in _FETCHES else "medium"
-        yield _Mark("html_tag", severity, match.start(), match.end(), (match.start() + 1,))
+        yield _Mark("html_tag", "low", match.start(), match.end(), (match.start() + 1,))
 
 
 _EVENTS = (
@@ -163,7 +162,7 @@ def _attributes(text: str) -> Iterator[_Mark]:
         if is_name and (name := _names().search(text[max(0, end - NAME_AT_MOST) : end])):
             start = end - len(name[0])
             if name["event"]:
-                yield _Mark("event_handler", "medium", start, equals + 1, (start + len("on"),))
+                yield _Mark("event_handler", "low", start, equals + 1, (start + len("on"),))
             else:
                 yield from _address(text, start, end, equals + 1)
         equals = text.find("=", equals + 1)

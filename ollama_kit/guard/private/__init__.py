@@ -16,13 +16,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ollama_kit.guard.private.placeholders import Placeholders
+    from ollama_kit.guard.private.placeholders import Placeholders, split_unfinished
     from ollama_kit.guard.private.redaction import redact_private_data
     from ollama_kit.guard.private.rules import KINDS, PERSONAL, SECRETS
 
-__all__ = ["redact_private_data", "Placeholders", "SECRETS", "PERSONAL", "KINDS"]
+__all__ = ["redact_private_data", "Placeholders", "split_unfinished", "SECRETS", "PERSONAL", "KINDS"]
 
-_HOMES = {"redact_private_data": "redaction", "Placeholders": "placeholders"}
+_HOMES = {"redact_private_data": "redaction", "Placeholders": "placeholders", "split_unfinished": "placeholders"}
 
 
 def __getattr__(name: str) -> Any:

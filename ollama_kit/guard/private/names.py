@@ -42,6 +42,11 @@ def _title() -> re.Pattern[str]:
 
 
 @cache
+def _double_at_end() -> re.Pattern[str]:
+    return re.compile(rf"(?:{_DOUBLE})[一-鿿]{{0,2}}\Z")
+
+
+@cache
 def _label() -> re.Pattern[str]:
     labels = (
         "联系人|收件人|收货人|寄件人|经办人|负责人|法定代表人|委托代理人|代表|代理人|姓名|户名|持卡人|申请人|被申请人|"
@@ -69,7 +74,7 @@ def find_names(seen: Seen) -> Iterator[Hit]:
     for title in _title().finditer(seen.folded):
         if title[0] == "总" and not _is_boss(seen.folded, title.start()):
             continue
-        start = _start_of_name(seen.folded, title.start(), office=title[0] not in _PERSONAL.split("|"))
+        start = _start_of_name(seen.folded, title.start(), office=title[0] not in _PERSONAL)
         if start < title.start():
             alone = title.start() - start == 1
             yield Hit(start, title.end() if alone else title.start(), "name_with_title")
@@ -90,15 +95,19 @@ def _start_of_name(text: str, end: int, *, office: bool) -> int:
     An office follows many words (安全主任, 黄金经理), so that a given name is believed there only behind a word that
     can stand before a person.
     """
-    double = re.search(rf"(?:{_DOUBLE})[一-鿿]{{0,2}}\Z", text[max(0, end - 4) : end])
+    double = _double_at_end().search(text, max(0, end - 4), end)
     if double:
-        return end - len(double[0])
-    fresh = {length: end - length <= 0 or text[end - length - 1] in _BEFORE for length in (1, 2, 3)}
+        return double.start()
     for length in (3, 2):
         name = text[end - length : end] if end >= length else ""
-        if name and _is_full_name(name, fresh[length], office):
+        if name and _is_full_name(name, _is_fresh(text, end - length), office):
             return end - length
-    return end - 1 if end and _is_surname(text[end - 1], fresh[1]) else end
+    return end - 1 if end and _is_surname(text[end - 1], _is_fresh(text, end - 1)) else end
+
+
+def _is_fresh(text: str, start: int) -> bool:
+    """Whether a person can begin at `start`: nothing stands before, or what can stand before a person."""
+    return start <= 0 or text[start - 1] in _BEFORE
 
 
 def _is_surname(character: str, fresh: bool) -> bool:

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
+LONGEST = 36
+"""Characters of the longest text that look_alikes matches."""
+
 LITERAL = "literal"
 """Kind of a placeholder that stands for a text which looked like a placeholder already given out."""
 
@@ -15,6 +18,24 @@ LITERAL = "literal"
 def look_alikes() -> re.Pattern[str]:
     """Texts that a placeholder could be: `[PHONE_1]`. None can begin or end inside another."""
     return re.compile(r"\[[A-Z_]{1,24}_[0-9]{1,9}\]")
+
+
+def split_unfinished(text: str) -> tuple[str, str]:
+    """`text` in two: what can be restored now, and an end that may be the beginning of a placeholder, to be kept until
+    more of a stream has come.
+
+    >>> split_unfinished("call [PHON")
+    ('call ', '[PHON')
+    """
+    at = text.rfind("[", max(0, len(text) - LONGEST))
+    if at < 0 or not _beginning().fullmatch(text, at):
+        return text, ""
+    return text[:at], text[at:]
+
+
+@cache
+def _beginning() -> re.Pattern[str]:
+    return re.compile(r"\[[A-Z_]{0,25}[0-9]{0,9}")
 
 
 class Placeholders:

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from ollama_kit.errors import UsageError
 from ollama_kit.guard.private.detect import detect
 from ollama_kit.guard.private.placeholders import LITERAL, Placeholders
-from ollama_kit.guard.private.rules import OF_KIND, RULES, SECRETS, masked
+from ollama_kit.guard.private.rules import KINDS, OF_KIND, RULES, SECRETS, masked
 from ollama_kit.guard.report import Finding
 from ollama_kit.guard.spans import Changed, Edit, apply
 
@@ -39,6 +40,8 @@ def redact_private_data(
     the kinds `flag`. A finding names its kind and shows the value masked; the values are kept by `placeholders`
     alone, whose `restore` is the inverse.
 
+    `placeholders` learns what was hidden. Raises UsageError for a kind that there is not.
+
     A password or key that a label gave away is hidden wherever it stands, in this text and in later ones.
 
     >>> hidden = Placeholders()
@@ -46,6 +49,8 @@ def redact_private_data(
     >>> changed.text, findings[0].span, hidden.restore(changed.text)
     ('密码：[PASSWORD_1]', (3, 14), '密码：Tr0ub4dor&3')
     """
+    if unknown := (redact | flag) - KINDS:
+        raise UsageError(f"no kind of private data: {', '.join(sorted(unknown))}; there are {', '.join(sorted(KINDS))}")
     already = placeholders.reserve(text)
     places = [Place(*hit, RULES[hit.rule]) for hit in detect(text, redact, flag)]
     hidden = [place for place in places if place.kind in redact]

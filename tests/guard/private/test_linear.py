@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -111,3 +112,9 @@ def longest(pattern: re.Pattern[str]) -> int:
     """Characters of the longest text that `pattern` matches."""
     parser = import_module("re._parser" if sys.version_info >= (3, 11) else "sre_parse")
     return int(parser.parse(pattern.pattern, pattern.flags).getwidth()[1])
+
+
+def test_importing_the_package_loads_no_finder() -> None:
+    """Rules are read and compiled at the first text, not at start-up."""
+    code = "import sys, ollama_kit.guard.private; print([m for m in sys.modules if 'guard.private.' in m])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from ollama_kit.guard.private.placeholders import Placeholders
+from ollama_kit.guard.private.placeholders import LONGEST, Placeholders, split_unfinished
 
 
 def filled(count: int) -> Placeholders:
@@ -78,6 +80,22 @@ def test_hiding_is_the_way_back() -> None:
     hidden.of("url", "abc123456")
     assert hidden.hide("got abc123456, expected abc123") == "got [URL_1], expected [PASSWORD_1]"
     assert Placeholders().hide("nothing") == "nothing"
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.sampled_from(["[PHONE_1]", "[PHONE_12]", "[", "]", "_1", "PHONE", "text ", "[PHONE_99]"])), st.data()
+)
+def test_a_stream_is_restored_like_the_whole(parts: list[str], data: st.DataObject) -> None:
+    """Wherever the pieces of a stream are cut, what is kept back is enough, and never more than one beginning."""
+    hidden, text = filled(12), "".join(parts)
+    cut = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=6)))
+    told, kept = "", ""
+    for start, end in zip([0, *cut], [*cut, len(text)], strict=True):
+        ready, kept = split_unfinished(kept + text[start:end])
+        told += hidden.restore(ready)
+        assert len(kept) <= LONGEST
+    assert told + hidden.restore(kept) == hidden.restore(text)
 
 
 def test_no_value_is_shown_by_accident() -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ollama_kit.errors import UsageError
 from ollama_kit.guard.private import KINDS, PERSONAL, SECRETS, Placeholders, redact_private_data
 from ollama_kit.guard.private.detect import detect
 from tests.guard.private.corpus import Line, lines
@@ -144,6 +145,12 @@ def test_full_width_values_come_back_full_width() -> None:
     changed, _ = redact_private_data("电话：１３８００１３８０００", "message 0", hidden, redact=KINDS)
     assert changed.text == "电话：[PHONE_1]"
     assert hidden.restore(changed.text) == "电话：１３８００１３８０００"
+
+
+def test_a_kind_that_there_is_not_is_refused() -> None:
+    """A misspelt policy would otherwise guard nothing, in silence."""
+    with pytest.raises(UsageError, match="phones; there are .*phone"):
+        redact_private_data("", "message 0", Placeholders(), redact=frozenset({"phones"}))
 
 
 def test_every_kind_belongs_to_one_of_the_two_sets() -> None:

@@ -19,6 +19,7 @@ from benchmarks.material import MODEL, QUESTION, RECORD, group_chat, ollama_answ
 from benchmarks.timing import in_ms, in_turns, median_above, metered_in_turns, seconds_of, verdict
 from ollama_kit.client import Client
 from ollama_kit.guard.control_tokens import neutralise_control_tokens
+from ollama_kit.guard.conversation import messages_from
 from ollama_kit.guard.fence import Fence
 from ollama_kit.guard.fit import Counting
 from ollama_kit.guard.passage import Stage
@@ -107,9 +108,7 @@ def _beside_peers(url: str) -> Iterable[str]:
 
 
 @contextmanager
-def _peers(
-    python: str, asked: Mapping[str, str]
-) -> Iterator[tuple[Mapping[str, str], dict[str, Callable[[], float]]]]:
+def _peers(python: str, asked: Mapping[str, str]) -> Iterator[tuple[Mapping[str, str], dict[str, Callable[[], float]]]]:
     """(names and versions, how to time one call of each) of the libraries that are there."""
     command = [python, str(Path(__file__).with_name("peers.py"))]
     quiet = subprocess.DEVNULL
@@ -117,7 +116,8 @@ def _peers(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=quiet, encoding="utf-8"
     ) as process:
         told, heard = process.stdin, process.stdout
-        assert told and heard
+        assert told
+        assert heard
 
         def say(line: str) -> str:
             print(line, file=told, flush=True)
@@ -174,9 +174,12 @@ def _by_piece() -> Iterable[str]:
 def _measured_server(pieces: int) -> Iterator[str]:
     """The instant server, with a tokenizer cache that is not the user's."""
     answers = ollama_answers(vocabulary("qwen2"), TEMPLATE.read_text(encoding="utf-8"), pieces)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        with mock.patch.dict(os.environ, {"OLLAMA_KIT_CACHE": folder}), serving(answers) as url:
-            yield url
+    with (
+        tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+        mock.patch.dict(os.environ, {"OLLAMA_KIT_CACHE": folder}),
+        serving(answers) as url,
+    ):
+        yield url
 
 
 def _ask(client: Client, document: str) -> object:
@@ -195,8 +198,6 @@ def _rendered(client: Client, document: str) -> str:
     """The prompt as the tokenizer gets it."""
     request = client.request(MODEL, QUESTION["zh"], document, {})
     steps = client.steps(request, RECORD, {}, client.profile)
-    from ollama_kit.guard.conversation import messages_from
-
     sent = (next(steps).call.body or {})["messages"]
     steps.close()
     return Counting(client.profile(MODEL), exactly=True).count(messages_from(sent)).rendered or ""

@@ -44,7 +44,8 @@ def serving(answers: Mapping[str, Canned]) -> Iterator[str]:
     """The URL at which each "METHOD /path" of `answers` is answered, until the block is left."""
     command = [sys.executable, "-m", "benchmarks.instant_server"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8") as process:
-        assert process.stdin and process.stdout
+        assert process.stdin
+        assert process.stdout
         process.stdin.write(json.dumps({key: asdict(answer) for key, answer in answers.items()}) + "\n")
         process.stdin.flush()
         try:

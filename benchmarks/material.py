@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import pairwise
 from typing import Any
 
 from benchmarks.instant_server import Canned, as_json
@@ -117,14 +118,20 @@ def plain_answers() -> dict[str, Canned]:
 
 _LINE = {"model": MODEL, "created_at": "2026-01-01T00:00:00.000000Z"}
 _LAST = {
-    **{"done": True, "done_reason": "stop", "total_duration": 1000, "load_duration": 10, "prompt_eval_count": 20},
-    **{"prompt_eval_duration": 500, "eval_count": 10, "eval_duration": 490},
+    "done": True,
+    "done_reason": "stop",
+    "total_duration": 1000,
+    "load_duration": 10,
+    "prompt_eval_count": 20,
+    "prompt_eval_duration": 500,
+    "eval_count": 10,
+    "eval_duration": 490,
 }
 
 
 def _streamed(pieces: int) -> list[dict[str, Any]]:
     text = json.dumps(ANSWER, ensure_ascii=False)
     cuts = [len(text) * at // pieces for at in range(pieces + 1)]
-    parts = [text[start:end] for start, end in zip(cuts, cuts[1:], strict=False)]
+    parts = [text[start:end] for start, end in pairwise(cuts)]
     lines = [{**_LINE, "message": {"role": "assistant", "content": part}, "done": False} for part in parts]
     return [*lines, {**_LINE, "message": {"role": "assistant", "content": ""}, **_LAST}]

@@ -22,7 +22,7 @@ from ollama_kit.guard.events import Hook, Streamed
 from ollama_kit.guard.exchange import Listen, Result, Surroundings
 from ollama_kit.guard.fence import Fence
 from ollama_kit.guard.flow import Steps, guarded_call
-from ollama_kit.guard.policy import PolicyLike, load_policy
+from ollama_kit.guard.policy import Policy, PolicyLike, load_policy
 from ollama_kit.settings import Settings, load_settings
 from ollama_kit.specs import find_spec, load_spec
 from ollama_kit.structured.schema import load_schema
@@ -63,6 +63,7 @@ class Calls:
         self._policy = None if policy is None else load_policy(policy)
         self._profiles: dict[str, Profile] = {}
         self._specs: dict[str, ModelSpec | None] = {}
+        self._policies: dict[str, Policy] = {}
         self._lock = Lock()
         self._around = Surroundings(
             fence=Fence(secrets.token_bytes(16)),
@@ -101,9 +102,17 @@ class Calls:
         """The call's flow. What is wrong with the schema or the policy is said before the server is asked."""
         checked = None if schema is None else load_schema(schema)
         spec = self.spec(request.model)
-        wanted = how.get("policy") or self._policy or (spec.guard if spec else "standard")
-        policy = load_policy(wanted)
+        policy = self.policy(how.get("policy") or self._policy or (spec.guard if spec else "standard"))
         return guarded_call(request, profile(request.model), policy, checked, self._around)
+
+    def policy(self, wanted: PolicyLike) -> Policy:
+        """The policy that is meant; one that is named is read once."""
+        if not isinstance(wanted, str):
+            return load_policy(wanted)
+        with self._lock:
+            if wanted not in self._policies:
+                self._policies[wanted] = load_policy(wanted)
+            return self._policies[wanted]
 
     def spec(self, model: str) -> ModelSpec | None:
         """The spec that a MODEL argument names, read once; None where it is only a model on the server."""

@@ -9,7 +9,6 @@ from ollama_kit.guard.private.rules import KINDS, RULES
 from tests.guard.private.corpus import Line, lines
 
 LINES = lines()
-UNTRIED = frozenset({"google_oauth_token", "volcengine_key_id"})
 
 
 @pytest.mark.parametrize("line", LINES, ids=[f"{line.language}-{at}" for at, line in enumerate(LINES)])

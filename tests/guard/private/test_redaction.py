@@ -149,7 +149,7 @@ def test_full_width_values_come_back_full_width() -> None:
 
 def test_a_kind_that_there_is_not_is_refused() -> None:
     """A misspelt policy would otherwise guard nothing, in silence."""
-    with pytest.raises(UsageError, match="phones; there are .*phone"):
+    with pytest.raises(UsageError, match=r"phones; there are .*phone"):
         redact_private_data("", "message 0", Placeholders(), redact=frozenset({"phones"}))
 
 

@@ -1,11 +1,11 @@
 """Finds text in a document that talks to the model instead of to its reader, and marks, cuts or refuses it.
 
-    folding     one spelling for look-alikes, full-width and traditional characters; offsets stay
-    sentences   where a sentence begins and ends
-    lexicon_*   the words, by concept and language; rules_* how concepts stand together, with weights
-    readings    other ways to read a sentence: spaced out, leetspeak, pinyin, rot13, backwards, encoded
-    scoring     rules against one reading
-    screen      the stage
+folding     one spelling for look-alikes, full-width and traditional characters; offsets stay
+sentences   where a sentence begins and ends
+lexicon_*   the words, by concept and language; rules_* how concepts stand together, with weights
+readings    other ways to read a sentence: spaced out, leetspeak, pinyin, rot13, backwards, encoded
+scoring     rules against one reading
+screen      the stage
 """
 
 from __future__ import annotations

@@ -11,12 +11,10 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ollama_kit.guard.injection.tables import word_lists
+
 _PARSER = "re._parser" if sys.version_info >= (3, 11) else "sre_parse"
 _FEW = 4
-_COMMON = frozenset(
-    "the all any as shall you your and to in of is are do set go not at it this that for with be by on or an from we i "
-    "my act able search content information without http https www".split()
-)
 
 
 def required(pattern: re.Pattern[str]) -> frozenset[str]:
@@ -67,7 +65,7 @@ def _expected(literals: frozenset[str]) -> float:
 
 
 def _frequency(literal: str) -> float:
-    if literal.strip() in _COMMON:
+    if literal.strip() in word_lists("readings")["common"]:
         return 0.1
     return float(10.0 ** -sum(1.0 if ord(character) < 0x2E80 else 1.6 for character in literal))
 

@@ -12,47 +12,15 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import product
 
-from ollama_kit.guard.injection import lexicon_en
 from ollama_kit.guard.injection.literals import search_for
+from ollama_kit.guard.injection.tables import word_lists
 
 _CJK = "\u3400-\u9fff"
-_INVISIBLE = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\U000e0001-\U000e01ef"
+_INVISIBLE = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
+    "\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\U000e0001-\U000e01ef"
+)
 _BETWEEN = r" \u3000\u00a0_*.·•・|/\\~+^\-"
-
-_STRONG = "ignore disregard instruction previous system prompt forget reveal password everything override".split()
-_SPOKEN = (*_STRONG, " the ", " and ", " your ", "output", "please", "print ", "reply ", " all ", "you are", "do not", "summary", "say ", "tell ", "transfer", "secret", "follow ", "approve", "hidden", "rules", "hulue", "zhiling", "shuchu")
-_STRONG_ZH = "忽略 无视 忘记 指令 提示词 系统 规则 之前".split()
-
-_SYLLABLES = {
-    "忽略": "hu lue|lve|lüe",
-    "无视": "wu shi",
-    "忘记": "wang ji",
-    "忘掉": "wang diao",
-    "指令": "zhi ling",
-    "命令": "ming ling",
-    "提示词": "ti shi ci",
-    "提示": "ti shi",
-    "系统": "xi tong",
-    "之前": "zhi qian",
-    "以上": "yi shang",
-    "上面": "shang mian",
-    "前面": "qian mian",
-    "所有": "suo you",
-    "规则": "gui ze",
-    "要求": "yao qiu",
-    "输出": "shu chu",
-    "回复": "hui fu",
-    "密码": "mi ma",
-    "泄露": "xie lou|lu",
-    "告诉": "gao su",
-    "扮演": "ban yan",
-    "限制": "xian zhi",
-    "任务": "ren wu",
-    "重复": "chong fu",
-    "内容": "nei rong",
-    "通过": "tong guo",
-}
-"""Words that orders are made of, with the sounds of their characters; `|` parts spellings."""
 
 _LEET = {"a": "4@", "e": "3", "i": "1!", "l": "1", "o": "0", "s": "5$", "t": "7", "g": "9", "b": "8"}
 
@@ -72,16 +40,31 @@ class Reading:
 def readings() -> tuple[Reading, ...]:
     """All of them. The signs have no gaps without bound, so that a search is linear."""
     single = rf"(?:[a-z][{_BETWEEN}{_INVISIBLE}]{{1,3}}){{5,150}}[a-z](?![a-z])"
-    split = rf"[{_CJK}][{_BETWEEN}{_INVISIBLE}]{{1,3}}[{_CJK}][{_CJK}{_BETWEEN}{_INVISIBLE}，]{{0,12}}?[{_CJK}][{_BETWEEN}{_INVISIBLE}]{{1,3}}[{_CJK}]"
+    gap = f"[{_BETWEEN}{_INVISIBLE}]{{1,3}}"
+    split = f"[{_CJK}]{gap}[{_CJK}][{_CJK}{_BETWEEN}{_INVISIBLE}，]{{0,12}}?[{_CJK}]{gap}[{_CJK}]"
     return (
         Reading("invisible", re.compile(rf"[{_INVISIBLE}]+\w"), _visible, 0.1),
         Reading("spaced", re.compile(single), _joined_letters, 0.3),
         Reading("spaced", re.compile(split), _joined_characters, 0.15),
         Reading("leetspeak", re.compile("[013457@$!][a-z]"), _plain_letters, 0.3),
         Reading("pinyin", search_for(_pinyin_signs()), _hanzi, 0.25),
-        Reading("rot13", re.compile("rot-?13|" + "|".join(codecs.encode(word, "rot13") for word in _SPOKEN)), _rot13, 0.4),
-        Reading("backwards", re.compile("|".join(word[::-1] for word in (*_STRONG, *_STRONG_ZH))), _backwards, 0.4),
+        Reading(
+            "rot13",
+            re.compile("rot-?13|" + "|".join(codecs.encode(word, "rot13") for word in _words("strong", "spoken"))),
+            _rot13,
+            0.4,
+        ),
+        Reading(
+            "backwards",
+            re.compile("|".join(word[::-1] for word in (*_words("strong"), *_words("strong_zh")))),
+            _backwards,
+            0.4,
+        ),
     )
+
+
+def _words(*names: str) -> list[str]:
+    return [word.replace("_", " ") for name in names for word in word_lists("readings")[name]]
 
 
 def _visible(sentence: str) -> str:
@@ -137,8 +120,9 @@ def _leet_sign(word: str) -> str:
 def _pinyin_signs() -> dict[str, str]:
     """Each way to write a word with at least one of its characters in pinyin, and the word."""
     signs: dict[str, str] = {}
-    for word, sounds in _SYLLABLES.items():
-        each = [(character, *sound.split("|")) for character, sound in zip(word, sounds.split(), strict=True)]
+    for entry in _words("sounds"):
+        word, sounds = entry.split("=")
+        each = [(character, *sound.split("|")) for character, sound in zip(word, sounds.split(","), strict=True)]
         for parts in product(*each):
             signs.update({gap.join(parts): word for gap in ("", " ", "'", "-")} if "".join(parts) != word else {})
     return signs
@@ -151,13 +135,13 @@ def _pinyin() -> re.Pattern[str]:
 
 @cache
 def _leet_words() -> re.Pattern[str]:
-    return re.compile("|".join(map(_leet_sign, _STRONG)))
+    return re.compile("|".join(map(_leet_sign, _words("strong"))))
 
 
 def _word_list() -> Iterator[str]:
     for name in ("ignore", "earlier", "orders", "reveal", "inner", "above", "emit", "only", "mode"):
-        yield from (word for word in lexicon_en.CONCEPTS[name].split() if word.replace("?", "").isalpha())
-    yield from "your you are now the and to of everything instructions? system prompts? approved".split()
+        yield from (word for word in word_lists("en")[name] if word.replace("?", "").isalpha())
+    yield from _words("joining")
 
 
 @cache

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
-from ollama_kit.guard.injection import lexicon_en, lexicon_zh, rules_en, rules_marks, rules_zh
 from ollama_kit.guard.injection.literals import required, search_for
-from ollama_kit.guard.injection.rule import Rule, words
+from ollama_kit.guard.injection.tables import LANGUAGES, concepts, rules
 
 REPORTED = 0.45
 """What is left of a score where the text only speaks about an injection: the suspicious part is a quotation."""
@@ -113,9 +112,9 @@ class RuleSet:
         of a contract, and speaks of no machine."""
         if score.total < REPORTED or "turn" in score.families:
             return score
-        if _between_parties().search(sentence) and not _machine().search(sentence):
+        if _spoken("parties").search(sentence) and not _spoken("machine").search(sentence):
             return Score(score.families, REPORTED)
-        if not _reports().search(sentence):
+        if not _spoken("reported").search(sentence):
             return score
         rest, quotations = _quotations().subn(" ", sentence)
         if quotations and self.score(rest).total < REPORTED:
@@ -126,28 +125,26 @@ class RuleSet:
 @cache
 def rule_set() -> RuleSet:
     """The rules of all languages, compiled once."""
-    chinese = {name: words(listed, bounded=False) for name, listed in lexicon_zh.CONCEPTS.items()}
-    english = {name: words(listed, bounded=True) for name, listed in lexicon_en.CONCEPTS.items()}
-    english["start"] = lexicon_en.START
-    tables = ((rules_zh.RULES, chinese), (rules_en.RULES, english), (rules_marks.RULES, {}))
-    return _ready([_compiled(rule, concepts) for rules, concepts in tables for rule in rules])
+    return _ready(
+        [
+            Compiled(rule.family, rule.weight, re.compile(rule.expanded(concepts(language))))
+            for language in LANGUAGES
+            for rule in rules(language)
+        ]
+    )
 
 
-def _compiled(rule: Rule, concepts: dict[str, str]) -> Compiled:
-    return Compiled(rule.family, rule.weight, re.compile(rule.expanded(concepts)))
-
-
-def _ready(rules: list[Compiled]) -> RuleSet:
+def _ready(compiled: list[Compiled]) -> RuleSet:
     """Heavier rules come first, so that the lighter ones of a family are not tried."""
-    rules = sorted(rules, key=lambda rule: -rule.weight)
+    ordered = sorted(compiled, key=lambda rule: -rule.weight)
     in_words: dict[str, set[int]] = {}
     elsewhere: dict[str, set[int]] = {}
-    for number, rule in enumerate(rules):
+    for number, rule in enumerate(ordered):
         for literal in required(rule.pattern):
             letters = max(_word().findall(literal), key=len, default="")
             table, key = (in_words, letters) if letters else (elsewhere, literal)
             table.setdefault(key, set()).add(number)
-    return RuleSet(tuple(rules), Triggers.of(in_words), Triggers.of(elsewhere))
+    return RuleSet(tuple(ordered), Triggers.of(in_words), Triggers.of(elsewhere))
 
 
 @cache
@@ -156,18 +153,9 @@ def _word() -> re.Pattern[str]:
 
 
 @cache
-def _between_parties() -> re.Pattern[str]:
-    return re.compile(lexicon_zh.PARTIES + "|" + lexicon_en.PARTIES)
-
-
-@cache
-def _machine() -> re.Pattern[str]:
-    return re.compile(lexicon_zh.MACHINE + "|" + lexicon_en.MACHINE)
-
-
-@cache
-def _reports() -> re.Pattern[str]:
-    return re.compile(words(lexicon_zh.REPORTED, False) + "|" + words(lexicon_en.REPORTED, True))
+def _spoken(concept: str) -> re.Pattern[str]:
+    """A concept in any language."""
+    return re.compile(concepts("zh")[concept] + "|" + concepts("en")[concept])
 
 
 @cache

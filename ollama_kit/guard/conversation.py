@@ -7,19 +7,27 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ollama_kit.errors import UsageError
+from ollama_kit.guard.images.image import Image, ImageLike
 
 ROLES = ("system", "user", "assistant", "tool")
 
 
 @dataclass(frozen=True)
 class Message:
-    """One turn. Control tokens in `content` are broken unless `trusted`; `keep` forbids to drop it."""
+    """One turn. Control tokens in `content` are broken unless `trusted`; `keep` forbids to drop it. `images` are files
+    by path or content, or prepared ones; never URLs."""
 
     role: str
     content: str
     trusted: bool = False
     keep: bool = False
     tool_calls: tuple[Mapping[str, Any], ...] = ()
+    images: tuple[ImageLike, ...] = ()
+
+    @property
+    def prepared_images(self) -> tuple[Image, ...]:
+        """The images that are ready to be sent; all of them, once the request is made."""
+        return tuple(image for image in self.images if isinstance(image, Image))
 
 
 @dataclass(frozen=True)
@@ -53,7 +61,7 @@ def messages_from(messages: str | Sequence[MessageLike] | MessageLike) -> tuple[
     """Turns, oldest first, from a prompt, a message or a list of them ({"role", "content"} or ollama's own type).
 
     >>> messages_from("hi")
-    (Message(role='user', content='hi', trusted=False, keep=False, tool_calls=()),)
+    (Message(role='user', content='hi', trusted=False, keep=False, tool_calls=(), images=()),)
     """
     if isinstance(messages, str):
         return (Message("user", messages),)
@@ -88,7 +96,9 @@ def _message(message: Any, at: int) -> Message:
         content = ""
     if not isinstance(content, str):
         raise UsageError(f"message {at}: content must be text, not {type(content).__name__}")
-    return Message(role, content, bool(read("trusted") or False), bool(read("keep") or False), calls)
+    # An image of the ollama package's own keeps what it was made from in `value`.
+    images = tuple(getattr(image, "value", image) for image in read("images") or ())
+    return Message(role, content, bool(read("trusted") or False), bool(read("keep") or False), calls, images)
 
 
 def _one_line(name: str) -> str:

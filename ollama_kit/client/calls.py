@@ -22,6 +22,7 @@ from ollama_kit.guard.events import Hook, Streamed
 from ollama_kit.guard.exchange import Listen, Result, Surroundings
 from ollama_kit.guard.fence import Fence
 from ollama_kit.guard.flow import Steps, guarded_call
+from ollama_kit.guard.images.attached import prepare_images
 from ollama_kit.guard.policy import Policy, PolicyLike, load_policy
 from ollama_kit.settings import Settings, load_settings
 from ollama_kit.specs import find_spec, load_spec
@@ -76,7 +77,7 @@ class Calls:
     def request(
         self, model: str, messages: Messages, documents: Documents, how: How, raw: str | None = None
     ) -> Request:
-        """The call as one value; UsageError where it can not be one."""
+        """The call as one value, its images prepared; UsageError where it can not be one."""
         options = dict(how.get("options") or {})
         if "num_ctx" in options:
             raise UsageError(
@@ -89,7 +90,7 @@ class Calls:
         think, spec = how.get("think"), self.spec(model)
         return Request(
             model=model,
-            messages=messages_from(messages),
+            messages=prepare_images(messages_from(messages), self.policy_of(model, how).image_rules),
             documents=documents_from(documents),
             think=bool(spec.thinking if think is None and spec else think),
             options=options,
@@ -101,9 +102,13 @@ class Calls:
     def steps(self, request: Request, schema: Any, how: How, profile: Callable[[str], Profile]) -> Steps:
         """The call's flow. What is wrong with the schema or the policy is said before the server is asked."""
         checked = None if schema is None else load_schema(schema)
-        spec = self.spec(request.model)
-        policy = self.policy(how.get("policy") or self._policy or (spec.guard if spec else "standard"))
+        policy = self.policy_of(request.model, how)
         return guarded_call(request, profile(request.model), policy, checked, self._around)
+
+    def policy_of(self, model: str, how: How) -> Policy:
+        """The policy of a call: its own, else the client's, else that of the model's spec, else `standard`."""
+        spec = self.spec(model)
+        return self.policy(how.get("policy") or self._policy or (spec.guard if spec else "standard"))
 
     def policy(self, wanted: PolicyLike) -> Policy:
         """The policy that is meant; one that is named is read once."""

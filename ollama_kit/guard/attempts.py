@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 from collections.abc import Mapping
@@ -55,6 +56,12 @@ def record(number: int, heard: Heard, verdict: Verdict, call: Call, seconds: flo
     )
 
 
+def encoded(data: bytes) -> str:
+    """Bytes as JSON carries them: base64."""
+    return base64.b64encode(data).decode("ascii")
+
+
 def _turn(message: Message) -> dict[str, Any]:
     calls = {"tool_calls": [dict(call) for call in message.tool_calls]} if message.tool_calls else {}
-    return {"role": message.role, "content": message.content, **calls}
+    images = {"images": [encoded(image.data) for image in message.prepared_images]} if message.images else {}
+    return {"role": message.role, "content": message.content, **calls, **images}

@@ -98,6 +98,9 @@ def _message(message: Any, at: int) -> Message:
         raise UsageError(f"message {at}: content must be text, not {type(content).__name__}")
     # An image of the ollama package's own keeps what it was made from in `value`.
     images = tuple(getattr(image, "value", image) for image in read("images") or ())
+    for image in images:
+        if not isinstance(image, ImageLike):
+            raise UsageError(f"message {at}: an image must be a path or bytes, not {type(image).__name__}")
     return Message(role, content, bool(read("trusted") or False), bool(read("keep") or False), calls, images)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from ollama_kit import resources
 from ollama_kit.errors import SpecError, SpecNotFound, nearest_names
+from ollama_kit.guard.images.image import ImageRules
 from ollama_kit.specs.keys import described, looks_like_path
 from ollama_kit.specs.source import Source, read_yaml
 
@@ -37,14 +38,21 @@ NUMBERS: Mapping[str, tuple[type, float]] = {
     "attempts": (int, 1),
     "max_seconds": (float, 0.0),
     "max_tokens": (int, 1),
+    "image_side": (int, 16),
+    "image_megapixels": (float, 0.001),
+    "image_megabytes": (float, 0.001),
 }
 """The limits, with their type and the least value."""
+
+BOUNDED = frozenset({"attempts", "image_side", "image_megapixels", "image_megabytes"})
+"""The limits that can be set and not taken away."""
 
 
 @dataclass(frozen=True)
 class Policy:
     """One word for each stage, and the limits of a call. `max_context` bounds the prompt in tokens below the window;
-    `max_seconds` and `max_tokens` (generated) bound all attempts of a call together. None: no such bound."""
+    `max_seconds` and `max_tokens` (generated) bound all attempts of a call together. None: no such bound.
+    `image_side` is the longest side in pixels that an image is shrunk to; beyond the other two it is refused."""
 
     name: str = "standard"
     normalise: str = "on"
@@ -63,6 +71,14 @@ class Policy:
     attempts: int = 3
     max_seconds: float | None = None
     max_tokens: int | None = None
+    image_side: int = 1536
+    image_megapixels: float = 50.0
+    image_megabytes: float = 20.0
+
+    @property
+    def image_rules(self) -> ImageRules:
+        """The bounds of an image."""
+        return ImageRules(self.image_side, round(self.image_megapixels * 1e6), round(self.image_megabytes * 2**20))
 
 
 PolicyLike = Policy | str | Mapping[str, Any]
@@ -150,7 +166,7 @@ def _word(key: str, value: Any, source: Source) -> str:
 def _number(key: str, value: Any, source: Source) -> Any:
     kind, least = NUMBERS[key]
     right = isinstance(value, int | float) and not isinstance(value, bool) and (kind is float or isinstance(value, int))
-    if value is None and key != "attempts":
+    if value is None and key not in BOUNDED:
         return None
     if not right or value < least:
         what = "a whole number" if kind is int else "a number"

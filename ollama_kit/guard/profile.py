@@ -20,6 +20,10 @@ from ollama_kit.tokens.tokenizer import Tokenizer
 if TYPE_CHECKING:
     from ollama_kit.specs.model import ModelSpec
 
+IMAGE_MARKS = ("[img]", "[img-")
+"""In a text of the caller, `[img]` draws an image to its place, and `[img-N]` shows one again or, where there is none
+of that number, ends the call (Ollama server/prompt.go, runner/ollamarunner/runner.go; 0.9.3 to 0.33)."""
+
 
 @dataclass(frozen=True)
 class Profile:
@@ -35,8 +39,14 @@ class Profile:
 
     @cached_property
     def control_tokens(self) -> ControlTokens:
-        """The vocabulary's control tokens, and the pieces of the chat template that mark a turn."""
-        return ControlTokens.of((*self.tokenizer.control_tokens, *turn_markers(self.facts.template)))
+        """The vocabulary's control tokens, the pieces of the chat template that mark a turn, and, where the model can
+        see, the marks that the server puts where an image goes."""
+        marks = IMAGE_MARKS if self.can_see else ()
+        return ControlTokens.of((*self.tokenizer.control_tokens, *turn_markers(self.facts.template), *marks))
+
+    @property
+    def can_see(self) -> bool:
+        return "vision" in self.facts.capabilities
 
     @property
     def can_think(self) -> bool:

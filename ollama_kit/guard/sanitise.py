@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from ollama_kit.guard.conversation import Document, Message, Request, language_of
 from ollama_kit.guard.fence import Fence, preface
+from ollama_kit.guard.images.attached import findings_of
 from ollama_kit.guard.report import Finding
 from ollama_kit.guard.stages import Guards
 
@@ -57,7 +58,7 @@ def sanitise(request: Request, guards: Guards, fence: Fence, system: str = "") -
     """Takes every text that is not trusted through its stages. `system` is the model's own system prompt, which is
     trusted; it is sent where the caller gave none, since a server that truncates drops the one it holds itself."""
     apart = fence if guards.policy.fence == "on" else None
-    findings: list[Finding] = []
+    findings: list[Finding] = list(findings_of(request.messages))
     for trusted in (system, *(message.content for message in request.messages if message.trusted)):
         guards.placeholders.reserve(trusted)
     turns = [_turn(message, at, guards, apart, findings) for at, message in enumerate(request.messages)]

@@ -25,6 +25,7 @@ _SAVE_AS_TEXT = ("Save it as UTF-8 text, or extract its text first.", "请另存
 @click.argument("model")
 @click.argument("prompt", required=False)
 @click.option("--document", "documents", multiple=True, type=click.Path(path_type=Path), help="An untrusted text file.")
+@click.option("--image", "images", multiple=True, metavar="FILE", help="An image for a model that can see.")
 @click.option("--schema", type=click.Path(path_type=Path), help="A JSON Schema the answer must satisfy.")
 @click.option("--think/--no-think", default=None, help="Let the model think first, where it can.")
 @click.option("--policy", metavar="NAME", help="The guard policy, if not the spec's: strict, standard, off, or a file.")
@@ -38,6 +39,7 @@ def ask_command(  # one parameter an option
     model: str,
     prompt: str | None,
     documents: tuple[Path, ...],
+    images: tuple[str, ...],
     schema: Path | None,
     think: bool | None,
     policy: str | None,
@@ -54,7 +56,8 @@ def ask_command(  # one parameter an option
     from ollama_kit.cli.output import print_json, print_report, warn
     from ollama_kit.client import Client
 
-    question = (standard_input() if prompt in (None, "-") else prompt) or ""
+    asked = (standard_input() if prompt in (None, "-") else prompt) or ""
+    question = Message("user", asked, images=images)
     texts = [read_document(path) for path in documents]
     with Client(settings_from(host, allow_remote)) as client:
         bound = {"num_predict": answer_tokens} if answer_tokens else {}

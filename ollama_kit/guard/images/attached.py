@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ollama_kit.guard.conversation import Message
+from ollama_kit.errors import UsageError
+from ollama_kit.guard.conversation import Message, Request
 from ollama_kit.guard.images.image import Image, ImageLike, ImageRules
 from ollama_kit.guard.images.prepare import prepare_image, refuse_url
+from ollama_kit.guard.profile import Profile
 from ollama_kit.guard.report import Finding
+from ollama_kit.server.features import supports
+
+CAUTION = "the answer describes an image: treat it as untrusted text"
+"""The note of a call with images: a picture can put words into the answer. Fed back, it is a document."""
 
 
 def prepare_images(messages: Sequence[Message], rules: ImageRules) -> tuple[Message, ...]:
@@ -26,6 +32,27 @@ def prepare_images(messages: Sequence[Message], rules: ImageRules) -> tuple[Mess
         else message
         for at, message in enumerate(messages)
     )
+
+
+def require_sight(request: Request, profile: Profile) -> None:
+    """UsageError if there are images, and the model can not see, or the server is too old to say so: it would leave
+    the images out without a word."""
+    if profile.can_see or not has_images(request):
+        return
+    if not supports(profile.version, "capabilities"):
+        raise UsageError(f"the server ({profile.version}) is too old to say whether {request.model} can see images")
+    raise UsageError(
+        f"{request.model} can not see images",
+        hint=(
+            "Take a model with the capability `vision`; `ollama-kit show MODEL` lists what a model can do.",
+            "请换用带 `vision` 能力的模型；`ollama-kit show MODEL` 会列出模型的能力。",
+        ),
+    )
+
+
+def has_images(request: Request) -> bool:
+    """Whether any message has an image."""
+    return any(message.images for message in request.messages)
 
 
 def findings_of(messages: Sequence[Message]) -> tuple[Finding, ...]:

@@ -55,6 +55,7 @@ def ask_command(  # one parameter an option
     may come from standard input."""
     from ollama_kit.cli.output import print_json, print_report, warn
     from ollama_kit.client import Client
+    from ollama_kit.guard.conversation import Message
 
     asked = (standard_input() if prompt in (None, "-") else prompt) or ""
     question = Message("user", asked, images=images)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -40,7 +39,6 @@ def request_call(request: Request, profile: Profile, fitted: Fitted, seed: int, 
 def record(number: int, heard: Heard, verdict: Verdict, call: Call, seconds: float) -> Attempt:
     """The attempt as the report and the error keep it."""
     body: Mapping[str, Any] = call.body or {}
-    sent = json.dumps(body, sort_keys=True, ensure_ascii=True).encode()
     return Attempt(
         number=number,
         outcome=verdict.outcome,
@@ -48,7 +46,7 @@ def record(number: int, heard: Heard, verdict: Verdict, call: Call, seconds: flo
         reply=heard.text,
         thinking=verdict.thinking,
         done_reason=heard.done_reason,
-        request_sha256=hashlib.sha256(sent).hexdigest(),
+        request_sha256=hashlib.sha256(call.sent).hexdigest(),
         seed=body["options"]["seed"],
         prompt_tokens=heard.last.get("prompt_eval_count"),
         answer_tokens=heard.last.get("eval_count"),

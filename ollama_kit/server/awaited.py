@@ -144,7 +144,7 @@ class AsyncServer:
     @asynccontextmanager
     async def _opened(self, call: Call) -> AsyncIterator[httpx.Response]:
         try:
-            response = await self._http.send(exchange.request(self._http, call, self.connection), stream=True)
+            response = await self._http.send(exchange.request(call, self.connection), stream=True)
         except ServerRefused as error:
             if error.status == 404 and call.model:
                 raise refusals.model_missing(call.model, await self._names(), url=self.url) from error

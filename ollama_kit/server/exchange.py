@@ -20,7 +20,7 @@ def url_of(call: Call, connection: Connection) -> str:
     return connection.host.url + call.path
 
 
-def request(client: httpx.Client | httpx.AsyncClient, call: Call, connection: Connection) -> httpx.Request:
+def request(call: Call, connection: Connection) -> httpx.Request:
     """The request for a call, with its time limits; a blob's length is stated so that it need not be chunked."""
     import httpx
 
@@ -30,18 +30,18 @@ def request(client: httpx.Client | httpx.AsyncClient, call: Call, connection: Co
         content = call.content
         headers |= {"content-type": "application/octet-stream", "content-length": str(call.content.size_bytes)}
     elif call.body is not None:
-        content = wire.encode(call.body)
+        content = call.sent
         headers["content-type"] = "application/json"
     timeouts = connection.timeouts
     between_s = timeouts.between(call.pace)
     limits = httpx.Timeout(
         connect=timeouts.connect_s, read=timeouts.first(call.pace), write=between_s, pool=timeouts.first_s
     )
-    return client.build_request(
+    # What a client's build_request would add (headers of its own, cookies), the transport would only take off again.
+    return httpx.Request(
         call.method,
         url_of(call, connection),
         content=content,
         headers=headers,
-        timeout=limits,
-        extensions={BETWEEN_S: between_s},
+        extensions={"timeout": limits.as_dict(), BETWEEN_S: between_s},
     )

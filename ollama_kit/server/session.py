@@ -222,7 +222,7 @@ class Server:
     def _opened(self, call: Call) -> Iterator[httpx.Response]:
         try:
             client = self._http()
-            response = client.send(exchange.request(client, call, self.connection), stream=True)
+            response = client.send(exchange.request(call, self.connection), stream=True)
         except ServerRefused as error:
             if error.status == 404 and call.model:
                 raise refusals.model_missing(call.model, self._names(), url=self.url) from error

@@ -12,6 +12,7 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 
 import httpx
 
@@ -55,7 +56,7 @@ class Transport(httpx.BaseTransport):
             self._sleep(delay_s)
 
     def _once(self, request: httpx.Request) -> httpx.Response:
-        url = _called(request)
+        url = _called(request.url)
         with translated(url, answering=False, proxy=proxy_shown(self._connection)):
             response = self._inner.handle_request(request)
         assert isinstance(response.stream, httpx.SyncByteStream)
@@ -106,7 +107,7 @@ class AsyncTransport(httpx.AsyncBaseTransport):
             await self._sleep(delay_s)
 
     async def _once(self, request: httpx.Request) -> httpx.Response:
-        url = _called(request)
+        url = _called(request.url)
         with translated(url, answering=False, proxy=proxy_shown(self._connection)):
             response = await self._inner.handle_async_request(request)
         assert isinstance(response.stream, httpx.AsyncByteStream)
@@ -170,8 +171,10 @@ def _dress(request: httpx.Request, connection: Connection) -> None:
         request.headers[name] = value
 
 
-def _called(request: httpx.Request) -> str:
-    return str(request.url.copy_with(userinfo=b"", query=None, fragment=None))
+@lru_cache(maxsize=64)
+def _called(url: httpx.URL) -> str:
+    """A URL as messages name it."""
+    return str(url.copy_with(userinfo=b"", query=None, fragment=None))
 
 
 def _await_rest(request: httpx.Request) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, Protocol, TypeVar
 
 from ollama_kit.errors import ProtocolError, UsageError
@@ -49,6 +50,11 @@ class Call:
     pace: Pace = "quick"
     ends: End = ""
     content: Content | None = None
+
+    @cached_property
+    def sent(self) -> bytes:
+        """The JSON that goes out for `body`, made once; empty where there is none."""
+        return b"" if self.body is None else encode(self.body)
 
 
 def version() -> Call:

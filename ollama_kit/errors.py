@@ -20,6 +20,7 @@
     ├── ContextOverflow            the prompt does not fit: tokens needed, tokens there are
     ├── GuardBlocked               a guard stage refused the text: stage and reason
     ├── SchemaError                the JSON Schema of a call is not one
+    ├── AuditError                 the audit can not be written or read
     └── OutputInvalid              no attempt gave a valid answer; carries each of them
 
 `str(error)` says what happened, then what to do. `code` is stable across releases and languages; `hint` is in
@@ -225,6 +226,12 @@ class GuardBlocked(OllamaKitError):
 class SchemaError(OllamaKitError):
     code = "schema"
     exit_code = 2
+
+
+class AuditError(SourceError):
+    """The audit's file can not be used. A call that could not be put on record gives no answer."""
+
+    code = "audit"
 
 
 class OutputInvalid(OllamaKitError):

@@ -18,7 +18,8 @@ FILE_NAME = "ollama-kit.yaml"
 
 @dataclass(frozen=True)
 class Settings:
-    """How to reach the server and what may leave this machine. `origins` says where each value came from."""
+    """How to reach the server, what may leave this machine and what is put on record. `audit` is "off", "on" (a file
+    in the user's own folder) or a path. `origins` says where each value came from."""
 
     host: str | None = None
     proxy: str | None = None
@@ -28,6 +29,10 @@ class Settings:
     first_token_timeout_s: float = 600.0
     between_tokens_timeout_s: float = 120.0
     memory: str | None = None
+    audit: str = "off"
+    audit_texts: bool = False
+    audit_max_age_days: float = 365.0
+    audit_max_mb: float = 512.0
     origins: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False, compare=False)
 
 
@@ -40,6 +45,10 @@ ENVIRONMENT: Mapping[str, str] = {
     "first_token_timeout_s": "OLLAMA_KIT_FIRST_TOKEN_TIMEOUT_S",
     "between_tokens_timeout_s": "OLLAMA_KIT_BETWEEN_TOKENS_TIMEOUT_S",
     "memory": "OLLAMA_KIT_MEMORY",
+    "audit": "OLLAMA_KIT_AUDIT",
+    "audit_texts": "OLLAMA_KIT_AUDIT_TEXTS",
+    "audit_max_age_days": "OLLAMA_KIT_AUDIT_MAX_AGE_DAYS",
+    "audit_max_mb": "OLLAMA_KIT_AUDIT_MAX_MB",
 }
 """The environment variable of each setting. The host's is Ollama's own."""
 
@@ -76,17 +85,15 @@ def _read(path: Path) -> dict[str, Any]:
             nearest = nearest_names(name, _NAMES)
             meant = f"; did you mean {nearest[0]!r}?" if nearest else f"; the settings are {', '.join(_NAMES)}"
             raise SettingsError(f"unknown setting {name!r}{meant}", path=path, line=source.line(name))
-    return {name: _typed(name, value, f"{path}:{source.line(name)}") for name, value in source.data.items()}
+    values = {name: _typed(name, value, f"{path}:{source.line(name)}") for name, value in source.data.items()}
+    if values.get("audit", "off") not in ("on", "off"):  # a relative path in a file is meant from there
+        values["audit"] = str(path.parent / Path(values["audit"]).expanduser())
+    return values
 
 
 def _typed(name: str, value: Any, where: str) -> Any:
     """The value in the setting's own type, or UsageError."""
-    if name == "allow_remote":
-        read: Callable[[Any], Any] = _boolean
-    elif name.endswith("_s"):
-        read = _seconds
-    else:
-        read = _text
+    read: Callable[[Any], Any] = _READERS.get(name, _seconds if name.endswith("_s") else _text)
     try:
         return read(value)
     except ValueError as problem:
@@ -112,7 +119,32 @@ def _seconds(value: Any) -> float:
     return seconds
 
 
+def _above_zero(value: Any) -> float:
+    try:
+        return _seconds(value)
+    except ValueError as problem:
+        raise ValueError("a number above 0") from problem
+
+
+def _audit(value: Any) -> str:
+    """ "on", "off" or a path. YAML reads a bare on and off as true and false."""
+    word = {True: "on", False: "off"}[value] if isinstance(value, bool) else value
+    if not isinstance(word, str) or not word.strip():
+        raise ValueError("on, off or a path")
+    known = {"on": "on", "true": "on", "yes": "on", "1": "on", "off": "off", "false": "off", "no": "off", "0": "off"}
+    return known.get(word.lower(), word)
+
+
 def _text(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError("text")
     return str(value)
+
+
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    "allow_remote": _boolean,
+    "audit": _audit,
+    "audit_texts": _boolean,
+    "audit_max_age_days": _above_zero,
+    "audit_max_mb": _above_zero,
+}

@@ -23,6 +23,7 @@ ORDER = (
     ("tokens",),
     ("structured",),
     ("guard",),
+    ("audit",),
     ("builder",),
     ("client",),
     ("demonstration",),

@@ -24,6 +24,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "schema": ("guarding", "Show the grammar-safe subset of a schema, and what it loses."),
     "count": ("ask", "Count the tokens of FILE, or of standard input, as MODEL does."),
     "ask": ("ask", "Ask MODEL, guarded: sanitised, fitted, checked, retried."),
+    "audit": ("audit", "List the calls on record: filter them, or export them as JSON lines or CSV."),
     "doctor": ("doctor", "Say what is wrong with this machine's set-up, and the fix."),
     "demo": ("demo", "Build the demo model and let it summarise a sample WeChat group chat."),
 }

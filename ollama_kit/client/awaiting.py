@@ -124,8 +124,9 @@ class AsyncClient(Calls):
             return result_of(done)
 
     async def aclose(self) -> None:
-        """Closes the connections."""
+        """Closes the connections, and the record of calls."""
         await self.server.aclose()
+        self.close_audit()
 
     async def __aenter__(self) -> AsyncClient:
         return self

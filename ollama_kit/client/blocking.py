@@ -123,8 +123,9 @@ class Client(Calls):
             return result_of(done)
 
     def close(self) -> None:
-        """Closes the connections."""
+        """Closes the connections, and the record of calls."""
         self.server.close()
+        self.close_audit()
 
     def __enter__(self) -> Client:
         return self

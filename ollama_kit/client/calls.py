@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+from ollama_kit.audit.opening import open_audit
 from ollama_kit.client.streaming import Delta, Partial, Restart
 from ollama_kit.errors import SpecNotFound, UsageError
 from ollama_kit.guard.conversation import (
@@ -66,11 +67,13 @@ class Calls:
         self._specs: dict[str, ModelSpec | None] = {}
         self._policies: dict[str, Policy] = {}
         self._lock = Lock()
+        self._audit = open_audit(self.settings)
+        recording: tuple[Hook, ...] = () if self._audit is None else (self._audit.hear,)
         self._around = Surroundings(
             fence=Fence(secrets.token_bytes(16)),
             clock=time.monotonic,
             draw_seed=lambda: secrets.randbelow(2**31 - 1) + 1,
-            hooks=tuple(hooks),
+            hooks=(*hooks, *recording),
             count_exactly=counting == "exact",
         )
 
@@ -137,6 +140,11 @@ class Calls:
         for hook in self._around.hooks:
             hook(Streamed(listen.attempt, listen.heard.characters))
         return stop
+
+    def close_audit(self) -> None:
+        """Closes the record of calls, where one is kept."""
+        if self._audit is not None:
+            self._audit.close()
 
     def known_profile(self, model: str) -> Profile | None:
         with self._lock:

@@ -1,0 +1,149 @@
+"""Opens the audit's SQLite file: made if it is not there, refused if it is not ours or newer than we know."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ollama_kit.errors import AuditError
+
+SCHEMA_VERSION = 1  # SQLite's user_version
+APPLICATION_ID = 0x6F6B6175  # "okau": tells our file from another program's
+
+_SCHEMA = (
+    # AUTOINCREMENT: the id of a row that rotation took is never given again, so that a gap can be seen.
+    """CREATE TABLE calls (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        time TEXT NOT NULL, model TEXT NOT NULL, digest TEXT NOT NULL, host TEXT NOT NULL, policy TEXT NOT NULL,
+        input_sha256 TEXT NOT NULL, output_sha256 TEXT NOT NULL,
+        predicted_tokens INTEGER, counted_tokens INTEGER, answer_tokens INTEGER,
+        findings TEXT NOT NULL, attempts TEXT NOT NULL,
+        seconds REAL NOT NULL, verdict TEXT NOT NULL,
+        input TEXT, output TEXT,
+        size_bytes INTEGER NOT NULL
+    )""",
+    "CREATE INDEX calls_by_time ON calls (time)",
+    f"PRAGMA application_id = {APPLICATION_ID}",
+    f"PRAGMA user_version = {SCHEMA_VERSION}",
+)
+
+
+def open_for_writing(path: Path, timeout_s: float) -> sqlite3.Connection:
+    """A connection to the file at `path`, made where there is none, readable by its owner only. Threads may share it
+    if they take turns. AuditError where it can not be used."""
+    with translated(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        connection = _connect(path, timeout_s)
+        try:
+            if _is_empty(connection):
+                _create(connection)
+            check_ours(connection, path)
+            _turn_on_wal(connection, path, timeout_s)
+            connection.execute("PRAGMA synchronous = FULL")  # a finished call survives a power cut too
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def open_for_reading(path: Path, timeout_s: float) -> sqlite3.Connection:
+    """A connection to the file at `path` for reading; AuditError where there is none, or it can not be read."""
+    if not path.is_file():
+        raise AuditError("there is no audit file", path=path)
+    with translated(path):
+        connection = _connect(path, timeout_s)
+        try:
+            check_ours(connection, path)
+            connection.execute("PRAGMA query_only = ON")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+@contextmanager
+def translated(path: Path) -> Iterator[None]:
+    """Whatever SQLite or the file system says comes out as an AuditError that names the file."""
+    try:
+        yield
+    except sqlite3.Error as problem:
+        raise AuditError(f"the audit can not be used: {problem}", path=path) from problem
+    except OSError as problem:
+        raise AuditError(f"the audit can not be opened: {problem.strerror or problem}", path=path) from problem
+
+
+def check_ours(connection: sqlite3.Connection, path: Path) -> None:
+    """Returns if the file is an audit that this version can read; AuditError otherwise."""
+    if pragma(connection, "application_id") != APPLICATION_ID:
+        raise AuditError("is a database of something else, not an audit", path=path)
+    version = pragma(connection, "user_version")
+    if version > SCHEMA_VERSION:
+        raise AuditError(
+            f"was written by a newer ollama-kit: its schema is {version}, and this one knows {SCHEMA_VERSION}",
+            path=path,
+            hint=(
+                "Upgrade ollama-kit, or name another file with `audit` in ollama-kit.yaml.",
+                "请升级 ollama-kit，或在 ollama-kit.yaml 的 `audit` 中指定另一个文件。",
+            ),
+        )
+
+
+def pragma(connection: sqlite3.Connection, name: str) -> int:
+    """The value of a pragma that is a number."""
+    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])
+
+
+def _connect(path: Path, timeout_s: float) -> sqlite3.Connection:
+    # Transactions are ours to begin, and several threads use one connection in turns.
+    return sqlite3.connect(path, timeout=timeout_s, isolation_level=None, check_same_thread=False)
+
+
+def _is_empty(connection: sqlite3.Connection) -> bool:
+    return int(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]) == 0
+
+
+def _create(connection: sqlite3.Connection) -> None:
+    """Makes the table, unless another process has just done so."""
+    # Before the first table, and before WAL: afterwards it would take a VACUUM of the whole file.
+    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    with transaction(connection):
+        if _is_empty(connection):
+            for statement in _SCHEMA:
+                connection.execute(statement)
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing; waits for other writers first, so that nothing is refused half-way."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _turn_on_wal(connection: sqlite3.Connection, path: Path, timeout_s: float) -> None:
+    """Switches to write-ahead logging. SQLite does not wait for others here as it does elsewhere, so we do."""
+    until = time.monotonic() + timeout_s
+    while True:
+        try:
+            mode = connection.execute("PRAGMA journal_mode = WAL").fetchone()[0]
+            break
+        except sqlite3.OperationalError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+    if mode != "wal":
+        raise AuditError(
+            f"can not keep a write-ahead log here (SQLite says {mode!r})",
+            path=path,
+            hint=("Put the audit on a local disk.", "请把审计文件放在本地磁盘上。"),
+        )

@@ -23,11 +23,10 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
-    text = _foldable().sub(lambda run: run.group().translate(_table()), text)
     lowered = text.lower()
-    if len(lowered) == len(text):
-        return lowered
-    return "".join(low if len(low := character.lower()) == 1 else character for character in text)
+    if len(lowered) != len(text):
+        lowered = "".join(low if len(low := character.lower()) == 1 else character for character in text)
+    return _foldable().sub(lambda run: run.group().translate(_table()), lowered)
 
 
 @cache

@@ -95,8 +95,10 @@ def _tags(run: str) -> str:
 def _dense() -> re.Pattern[str]:
     """Where a payload may be: printable ASCII without spaces for long, pairs of digits, bytes of bits, tag characters.
     Each way starts with a set of characters, so that Chinese is skipped fast."""
-    lines = r"[!-~\U000e0020-\U000e007e](?:[!-~]{11,}(?:\r?\n[!-~]{12,})*|[\U000e0020-\U000e007e]{3,}"
-    return re.compile(lines + r"|(?:[0-9A-Fa-f]{0,8}[ ,:]+(?=\\?x?[0-9A-Fa-f])(?:\\x|0x)?[0-9A-Fa-f]{2,8}){5,})")
+    lines = r"[!-~]{11,}(?:\r?\n[!-~]{12,})*"
+    tags = "[\U000e0020-\U000e007e]{3,}"
+    parted = r"[0-9A-Fa-f]{0,7}(?:[ ,:]{1,2}(?:\\x|0x)?[0-9A-Fa-f]{2,8}){5,}"
+    return re.compile(f"[!-~\U000e0020-\U000e007e](?:{lines}|{tags}|{parted})")
 
 
 @cache

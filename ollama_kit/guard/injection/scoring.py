@@ -14,6 +14,10 @@ REPORTED = 0.45
 """What is left of a score where the text only speaks about an injection: the suspicious part is a quotation."""
 
 
+SHORTEST = 4
+"""Letters of a literal that is looked for inside a word, and not only at its start."""
+
+
 @dataclass(frozen=True)
 class Score:
     """`families` are what was found, with the weight of the heaviest rule of each."""
@@ -57,27 +61,39 @@ class Triggers:
     rules: dict[str, tuple[int, ...]]
 
     @staticmethod
-    def of(needed: Mapping[str, set[int]]) -> Triggers:
-        """Ready to search. A literal stands for all that it contains: only the longest one at a place is seen."""
+    def of(needed: Mapping[str, set[int]], shortest: int = 0) -> Triggers:
+        """Ready to search. A literal stands for all that it contains, since only the longest one at a place is seen;
+        of those shorter than `shortest` only where it begins with them."""
+
+        def holds(literal: str, other: str) -> bool:
+            return other in literal if len(other) >= shortest else literal.startswith(other)
+
         rules = {
-            literal: tuple(sorted({number for other in needed if other in literal for number in needed[other]}))
+            literal: tuple(sorted({number for other in needed if holds(literal, other) for number in needed[other]}))
             for literal in needed
         }
         return Triggers(search_for(needed), rules)
 
-    def hits(self, text: str) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Each place where a literal starts; they may overlap."""
+    def literals_in(self, text: str) -> Iterator[tuple[int, str]]:
+        """Each place where a literal starts, with the longest one there; they may overlap."""
         search = self.literals.search
         found = search(text)
         while found:
             at = found.start()
-            yield at, self.rules[found.group()]
+            yield at, found.group()
             found = search(text, at + 1)
 
 
 @lru_cache(maxsize=1 << 16)
 def _numbers(word: str, triggers: Triggers) -> tuple[int, ...]:
-    return tuple(sorted({number for _, numbers in triggers.hits(word) for number in numbers}))
+    """The rules that a word may set off. Short literals count at its start only: "ai" is in every other word."""
+    found = {
+        number
+        for at, literal in triggers.literals_in(word)
+        if not at or len(literal) >= SHORTEST
+        for number in triggers.rules[literal]
+    }
+    return tuple(sorted(found))
 
 
 @dataclass(frozen=True)
@@ -91,7 +107,8 @@ class RuleSet:
     def hits(self, text: str) -> Iterator[tuple[int, tuple[int, ...]]]:
         """Places in folded `text` where a literal stands, each with the numbers of the rules that need it. Latin
         letters are looked at word by word: most words were seen before, and are known to hold none."""
-        yield from self.elsewhere.hits(text)
+        for at, literal in self.elsewhere.literals_in(text):
+            yield at, self.elsewhere.rules[literal]
         for word in _word().finditer(text):
             if numbers := _numbers(word.group(), self.in_words):
                 yield word.start(), numbers
@@ -144,7 +161,7 @@ def _ready(compiled: list[Compiled]) -> RuleSet:
             letters = max(_word().findall(literal), key=len, default="")
             table, key = (in_words, letters) if letters else (elsewhere, literal)
             table.setdefault(key, set()).add(number)
-    return RuleSet(tuple(ordered), Triggers.of(in_words), Triggers.of(elsewhere))
+    return RuleSet(tuple(ordered), Triggers.of(in_words, SHORTEST), Triggers.of(elsewhere))
 
 
 @cache

@@ -1,0 +1,50 @@
+"""The lines these tests read: vectors written for them, and the labelled lines of tests/data/injection."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+DATA = HERE.parent.parent / "data" / "injection" / "lines.jsonl"
+
+
+@dataclass(frozen=True)
+class Line:
+    """`family` is what an attack does, or "" for a harmless line."""
+
+    family: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Labelled:
+    """One labelled line of the data."""
+
+    id: str
+    text: str
+    attack: bool
+
+
+def attacks() -> list[Line]:
+    return [Line(family, _plain(text)) for family, text in (line.split("\t", 1) for line in _lines("attacks.txt"))]
+
+
+def harmless() -> list[Line]:
+    return [Line("", _plain(line)) for line in _lines("benign.txt")]
+
+
+def labelled() -> list[Labelled]:
+    rows = map(json.loads, DATA.read_text(encoding="utf-8").splitlines())
+    return [Labelled(row["id"], row["text"], row["label"] == "attack") for row in rows]
+
+
+def _lines(name: str) -> list[str]:
+    text = (HERE / "vectors" / name).read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def _plain(text: str) -> str:
+    r"""`\n` and `\u200b` mean the character; `\\u` is a backslash and a u."""
+    return text.replace("\\\\u", "\0").replace("\\n", "\n").replace("\\u200b", "\u200b").replace("\0", "\\u")

@@ -80,15 +80,29 @@ def _glue() -> re.Pattern[str]:
     return re.compile(r"(?<![a-z])(?:tel|phone|mobile|mob|fax|cell|wechat|wx|vx|id|card|no)\Z")
 
 
+@cache
+def _decimals() -> re.Pattern[str]:
+    return re.compile(r"\.[0-9]")
+
+
+@cache
+def _area_code() -> re.Pattern[str]:
+    return re.compile(r"0[0-9]{2,3}[ )-]")
+
+
+@cache
+def _four_digits() -> re.Pattern[str]:
+    return re.compile(r"[0-9]{4} \Z")
+
+
 def _is_mobile(seen: Seen, start: int, end: int) -> bool:
-    is_amount = re.match(r"\.[0-9]", seen.folded[end : end + 2]) is not None or _is_money(seen, start, end)
+    is_amount = _decimals().match(seen.folded, end) is not None or _is_money(seen, start, end)
     return _begins_word(seen, start) and not is_amount and not _counts(seen, start)
 
 
 def _is_landline(seen: Seen, start: int, end: int) -> bool:
-    number = seen.folded[start:end]
-    separated = re.match(r"0[0-9]{2,3}[ )-]", number) is not None
-    behind_four = re.search(r"[0-9]{4} \Z", seen.folded[max(0, start - 5) : start]) is not None
+    separated = _area_code().match(seen.folded, start, end) is not None
+    behind_four = _four_digits().search(seen.folded, max(0, start - 5), start) is not None
     said = _before(_phone_word(), seen, start)
     return _begins_word(seen, start) and not behind_four and (said or (separated and not _counts(seen, start)))
 
@@ -203,9 +217,14 @@ def find_digits(seen: Seen) -> Iterator[Hit]:
     yield from _plates(seen)
 
 
+@cache
+def _front() -> re.Pattern[str]:
+    return re.compile(r"(?:(?:\+|(?<![0-9])00)86[ -]?|\+)\Z")
+
+
 def _with_front(seen: Seen, start: int, end: int) -> tuple[int, int]:
     """The span with the +86 or the opening parenthesis that belongs to it."""
-    front = re.search(r"(?:(?:\+|(?<![0-9])00)86[ -]?|\+)\Z", seen.folded[max(0, start - 6) : start])
+    front = _front().search(seen.folded, max(0, start - 6), start)
     if front:
         return start - len(front[0]), end
     if seen.folded[start - 1 : start] == "(" and ")" in seen.folded[start:end]:
@@ -242,12 +261,12 @@ CALLING_CODES = re.compile(
 def _international(seen: Seen) -> Iterator[Hit]:
     for found in _plus().finditer(seen.folded):
         start, end = found.span()
-        digits = re.sub("[^0-9]", "", found[0])
+        digits = "".join(filter(str.isdigit, found[0]))
         separated = len(digits) < len(found[0]) - 1
         code = CALLING_CODES.match(digits)
         long_enough = len(digits) >= (9 if separated else 10)
         after_word = start > 0 and seen.folded[start - 1].isascii() and seen.folded[start - 1].isalnum()
-        if re.fullmatch(r"\+[0-9]+\.[0-9]+", found[0]):
+        if "." in found[0] and len(digits) == len(found[0]) - 2:
             continue  # a decimal
         if code and long_enough and len(digits) <= 15 and not after_word and not _is_money(seen, start, end):
             yield Hit(start, end, "international_phone")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ollama_kit.client.calls import Calls, Counting, Documents, How, Messages, Piece, result_of
 from ollama_kit.client.streaming import Streamer
 from ollama_kit.errors import OllamaKitError, UsageError
+from ollama_kit.guard.conversation import Request
 from ollama_kit.guard.exchange import Result
 from ollama_kit.guard.flow import Steps
 from ollama_kit.guard.policy import PolicyLike
@@ -39,14 +41,14 @@ class AsyncClient(Calls):
     ) -> None:
         super().__init__(settings, policy, counting, hooks)
         self.server = server or AsyncServer(connect_with(self.settings))
+        self._asking: dict[str, asyncio.Lock] = {}
 
     async def chat(
         self, model: str, messages: Messages, *, documents: Documents = (), schema: Any = None, **how: Unpack[How]
     ) -> Result:
         """As `Client.chat`."""
         request = self.request(model, messages, documents, how)
-        await self.profile(model)
-        return await self._drive(self.steps(request, schema, how, self._asked))
+        return await self._drive(await self._steps(request, schema, how))
 
     async def extract(
         self, model: str, documents: Documents, schema: Any, *, prompt: str = "", **how: Unpack[How]
@@ -60,17 +62,15 @@ class AsyncClient(Calls):
     ) -> Result:
         """As `Client.generate`."""
         request = self.request(model, () if raw else prompt, (), how, raw=prompt if raw else None)
-        await self.profile(model)
-        return await self._drive(self.steps(request, schema, how, self._asked))
+        return await self._drive(await self._steps(request, schema, how))
 
     async def stream(
         self, model: str, messages: Messages, *, documents: Documents = (), schema: Any = None, **how: Unpack[How]
     ) -> AsyncIterator[Piece]:
         """As `Client.stream`."""
         request = self.request(model, messages, documents, how)
-        await self.profile(model)
         streamer = Streamer(schema is not None)
-        steps = self.steps(request, schema, how, self._asked)
+        steps = await self._steps(request, schema, how)
         try:
             listen = next(steps)
             while True:
@@ -94,12 +94,18 @@ class AsyncClient(Calls):
     async def profile(self, model: str) -> Profile:
         """As `Client.profile`."""
         require_local(self.server.host, None, allow_remote=self.settings.allow_remote)
-        known = self.known_profile(model)
-        if known is not None:
-            return known
-        found = await self.server.run(profile_model(model, self.server.url, self.spec(model)))
-        require_local(self.server.host, found.facts, allow_remote=self.settings.allow_remote)
-        return self.keep_profile(model, found)
+        async with self._asking.setdefault(model, asyncio.Lock()):
+            known = self.known_profile(model)
+            if known is not None:
+                return known
+            found = await self.server.run(profile_model(model, self.server.url, self.spec(model)))
+            require_local(self.server.host, found.facts, allow_remote=self.settings.allow_remote)
+            return self.keep_profile(model, found)
+
+    async def _steps(self, request: Request, schema: Any, how: How) -> Steps:
+        self.checked(request.model, schema, how)  # before anything is asked of the server
+        await self.profile(request.model)
+        return self.steps(request, schema, how, self._asked)
 
     def _asked(self, model: str) -> Profile:
         known = self.known_profile(model)

@@ -29,8 +29,8 @@ class Client(Calls):
     """Guarded calls to the models of one Ollama server. Threads may share it; close it, or use it with `with`.
 
     `settings` say where the server is and what may leave this machine (default: the ones in force). `policy` holds
-    for every call that names none and whose model's spec names none. With `counting="exact"` every prompt is counted
-    token by token, where "auto" is content with a bound that proves the fit. `hooks` are told each step.
+    for every call that names none; without it, that of the model's spec does. With `counting="exact"` every prompt is
+    counted token by token, where "auto" is content with a bound that proves the fit. `hooks` are told each step.
     """
 
     def __init__(
@@ -99,12 +99,13 @@ class Client(Calls):
     def profile(self, model: str) -> Profile:
         """What is known of a model: facts, tokenizer and window; asked of the server once."""
         require_local(self.server.host, None, allow_remote=self.settings.allow_remote)
-        known = self.known_profile(model)
-        if known is not None:
-            return known
-        found = self.server.run(profile_model(model, self.server.url, self.spec(model)))
-        require_local(self.server.host, found.facts, allow_remote=self.settings.allow_remote)
-        return self.keep_profile(model, found)
+        with self.profiling(model):
+            known = self.known_profile(model)
+            if known is not None:
+                return known
+            found = self.server.run(profile_model(model, self.server.url, self.spec(model)))
+            require_local(self.server.host, found.facts, allow_remote=self.settings.allow_remote)
+            return self.keep_profile(model, found)
 
     def _drive(self, steps: Steps) -> Result:
         try:

@@ -32,6 +32,7 @@ from ollama_kit.structured.schema import load_schema
 if TYPE_CHECKING:
     from ollama_kit.guard.profile import Profile
     from ollama_kit.specs.model import ModelSpec
+    from ollama_kit.structured.schema import Schema
 
 Messages = str | Sequence[MessageLike] | MessageLike
 Documents = Sequence[DocumentLike] | DocumentLike
@@ -66,6 +67,7 @@ class Calls:
         self._profiles: dict[str, Profile] = {}
         self._specs: dict[str, ModelSpec | None] = {}
         self._policies: dict[str, Policy] = {}
+        self._profiling: dict[str, Lock] = {}
         self._lock = Lock()
         self._audit = open_audit(self.settings)
         recording: tuple[Hook, ...] = () if self._audit is None else (self._audit.hear,)
@@ -91,10 +93,15 @@ class Calls:
         if bound is not None and (not isinstance(bound, int) or isinstance(bound, bool) or bound < 1):
             raise UsageError(f"num_predict must be a whole number of tokens above 0, not {bound!r}")
         think, spec = how.get("think"), self.spec(model)
+        turns, texts = messages_from(messages), documents_from(documents)
+        if not (turns or texts or raw):
+            raise UsageError("there is nothing to ask: no message and no document")
+        if raw is not None and how.get("tools"):
+            raise UsageError("a raw prompt takes no tools: its template is the caller's own")
         return Request(
             model=model,
-            messages=prepare_images(messages_from(messages), self.policy_of(model, how).image_rules),
-            documents=documents_from(documents),
+            messages=prepare_images(turns, self.policy_of(model, how).image_rules),
+            documents=texts,
             think=bool(spec.thinking if think is None and spec else think),
             options=options,
             answer_tokens=bound,
@@ -104,14 +111,19 @@ class Calls:
 
     def steps(self, request: Request, schema: Any, how: How, profile: Callable[[str], Profile]) -> Steps:
         """The call's flow. What is wrong with the schema or the policy is said before the server is asked."""
-        checked = None if schema is None else load_schema(schema)
-        policy = self.policy_of(request.model, how)
+        checked, policy = self.checked(request.model, schema, how)
         return guarded_call(request, profile(request.model), policy, checked, self._around)
+
+    def checked(self, model: str, schema: Any, how: How) -> tuple[Schema | None, Policy]:
+        """The schema and the policy of a call; SchemaError or SpecError where one is wrong."""
+        return None if schema is None else load_schema(schema), self.policy_of(model, how)
 
     def policy_of(self, model: str, how: How) -> Policy:
         """The policy of a call: its own, else the client's, else that of the model's spec, else `standard`."""
-        spec = self.spec(model)
-        return self.policy(how.get("policy") or self._policy or (spec.guard if spec else "standard"))
+        wanted, spec = how.get("policy"), self.spec(model)
+        if wanted is None:
+            wanted = self._policy or (spec.guard if spec else "standard")
+        return self.policy(wanted)
 
     def policy(self, wanted: PolicyLike) -> Policy:
         """The policy that is meant; one that is named is read once."""
@@ -149,6 +161,11 @@ class Calls:
     def known_profile(self, model: str) -> Profile | None:
         with self._lock:
             return self._profiles.get(model)
+
+    def profiling(self, model: str) -> Lock:
+        """Held while a model is asked about, so that threads that want it at once ask once."""
+        with self._lock:
+            return self._profiling.setdefault(model, Lock())
 
     def keep_profile(self, model: str, profile: Profile) -> Profile:
         with self._lock:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ollama_kit.guard.exchange import Listen
+from ollama_kit.structured.find import strip_thinking
 from ollama_kit.structured.partial import PartialJSON
 
-LONGEST_HELD = 40  # characters: a placeholder or a broken token may have begun, and is not shown in halves
+THINK, END_OF_THOUGHT = "<think>", "</think>"
+_BLANK = " \t\r\n\ufeff"
 
 
 @dataclass(frozen=True)
@@ -38,41 +40,71 @@ class Streamer:
 
     def __init__(self, structured: bool) -> None:
         self._structured = structured
+        self._forget()
+
+    def _forget(self) -> None:
         self._read = 0
+        self._opening = True  # nothing but blanks and thinking has come
         self._held = ""
         self._partial = PartialJSON()
         self._shown: Any = None
 
     def begin(self, listen: Listen) -> Iterator[Restart]:
         """Forgets the attempt before; says so if there was one."""
-        self._read, self._held, self._partial, self._shown = 0, "", PartialJSON(), None
+        self._forget()
         if listen.attempt > 1:
             yield Restart(listen.attempt)
 
     def pieces(self, listen: Listen) -> Iterator[Delta | Partial]:
         """What the lines heard since the last call give."""
+        show = self._partials if self._structured else self._deltas
         while self._read < listen.heard.lines:
             text = listen.heard.piece(self._read)
             self._read += 1
-            yield from self._partials(text, listen) if self._structured else self._deltas(text, listen)
-        if listen.heard.last and self._held:
-            yield Delta(listen.restore(self._held))
+            if said := self._said(text):
+                yield from show(said, listen)
+        if listen.heard.last and self._held and not self._structured:
+            rest = strip_thinking(self._held)[1] if self._opening else self._held
             self._held = ""
+            if rest:
+                yield Delta(listen.restore(rest))
+
+    def _said(self, text: str) -> str:
+        """What a piece of text says once the thinking in front of an answer is over; empty before."""
+        if not self._opening:
+            return text
+        tail = self._held[-len(END_OF_THOUGHT) :]
+        self._held += text
+        start = self._held.lstrip(_BLANK)
+        if len(start) < len(THINK) and THINK.startswith(start):
+            return ""
+        if start.startswith(THINK):
+            if END_OF_THOUGHT not in tail + text:
+                return ""
+            rest = strip_thinking(self._held)[1]
+            if not rest or THINK.startswith(rest[: len(THINK)]):
+                return ""
+            self._held = rest
+        self._opening = False
+        said, self._held = self._held, ""
+        return said
 
     def _partials(self, text: str, listen: Listen) -> Iterator[Partial]:
-        self._partial.feed(text)
-        found = self._partial.snapshot()
-        if found is not None and found != self._shown:
-            self._shown = found
-            yield Partial(listen.restore(found))
+        """The values so far, wherever there are more. Nothing is shown of what is nested too deep to be read."""
+        try:
+            self._partial.feed(text)
+            if self._partial.value is None or self._partial.value == self._shown:
+                return
+            self._shown = self._partial.snapshot()
+            shown = listen.restore(self._shown)
+        except RecursionError:
+            return
+        yield Partial(shown)
 
     def _deltas(self, text: str, listen: Listen) -> Iterator[Delta]:
+        """The text but for an end that may be half of something hidden."""
         self._held += text
-        safe = len(self._held)
-        for opening in "[<":
-            at = self._held.rfind(opening)
-            if at >= 0 and len(self._held) - at < LONGEST_HELD and "]" not in self._held[at:]:
-                safe = min(safe, at)
+        safe = listen.restore.unfinished(self._held)
         ready, self._held = self._held[:safe], self._held[safe:]
         if ready:
             yield Delta(listen.restore(ready))

@@ -62,4 +62,5 @@ def encoded(data: bytes) -> str:
 def _turn(message: Message) -> dict[str, Any]:
     calls = {"tool_calls": [dict(call) for call in message.tool_calls]} if message.tool_calls else {}
     images = {"images": [encoded(image.data) for image in message.prepared_images]} if message.images else {}
-    return {"role": message.role, "content": message.content, **calls, **images}
+    tool = {"tool_name": message.tool_name} if message.tool_name else {}
+    return {"role": message.role, "content": message.content, **calls, **images, **tool}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ollama_kit.guard.policy import Policy
 from ollama_kit.guard.report import Attempt
+from ollama_kit.server.wire import Deadline
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,14 @@ class Budget:
     def out_of_time(self) -> bool:
         """Whether the call's time is up."""
         most = self.policy.max_seconds
-        return most is not None and self.clock() - self.started > most
+        return most is not None and self.clock() - self.started >= most
+
+    def deadline(self) -> Deadline | None:
+        """When a request that goes out now has to be answered; None where there is no such bound."""
+        most = self.policy.max_seconds
+        if most is None:
+            return None
+        return Deadline(max(0.001, most - (self.clock() - self.started)), self.out_of_time)
 
     def bounded(self, answer_tokens: int | None, attempts: Sequence[Attempt]) -> int | None:
         """The bound of the next answer: the caller's, and never more than what is left; None where neither is."""
@@ -36,5 +44,9 @@ class Budget:
 
 
 def _spent(attempts: Sequence[Attempt]) -> int:
-    """Tokens generated so far; an answer that was hung up on is counted by its characters, which is no less."""
-    return sum(attempt.answer_tokens or len(attempt.reply) + len(attempt.thinking) for attempt in attempts)
+    """Tokens generated so far; an answer that was hung up on is counted by its bytes, which is no less."""
+    return sum(attempt.answer_tokens or _bytes(attempt.reply + attempt.thinking) for attempt in attempts)
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))

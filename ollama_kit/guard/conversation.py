@@ -15,7 +15,7 @@ ROLES = ("system", "user", "assistant", "tool")
 @dataclass(frozen=True)
 class Message:
     """One turn. Control tokens in `content` are broken unless `trusted`; `keep` forbids to drop it. `images` are files
-    by path or content, or prepared ones; never URLs."""
+    by path or content, or prepared ones; never URLs. `tool_name` says which tool a turn of the role "tool" is from."""
 
     role: str
     content: str
@@ -23,6 +23,7 @@ class Message:
     keep: bool = False
     tool_calls: tuple[Mapping[str, Any], ...] = ()
     images: tuple[ImageLike, ...] = ()
+    tool_name: str = ""
 
     @property
     def prepared_images(self) -> tuple[Image, ...]:
@@ -61,7 +62,7 @@ def messages_from(messages: str | Sequence[MessageLike] | MessageLike) -> tuple[
     """Turns, oldest first, from a prompt, a message or a list of them ({"role", "content"} or ollama's own type).
 
     >>> messages_from("hi")
-    (Message(role='user', content='hi', trusted=False, keep=False, tool_calls=(), images=()),)
+    (Message(role='user', content='hi', trusted=False, keep=False, tool_calls=(), images=(), tool_name=''),)
     """
     if isinstance(messages, str):
         return (Message("user", messages),)
@@ -73,7 +74,7 @@ def messages_from(messages: str | Sequence[MessageLike] | MessageLike) -> tuple[
 def documents_from(documents: Sequence[DocumentLike] | DocumentLike) -> tuple[Document, ...]:
     """Documents from texts or Documents. A name is cut to one line of at most 60 characters."""
     given = [documents] if isinstance(documents, str | Document) else documents
-    made = [item if isinstance(item, Document) else Document(item) for item in given]
+    made = [_document(item, at) for at, item in enumerate(given)]
     return tuple(Document(item.text, _one_line(item.name) or f"{at}") for at, item in enumerate(made, 1))
 
 
@@ -84,14 +85,22 @@ def language_of(text: str) -> str:
     return "zh" if letters and chinese * 10 >= len(letters) else "en"
 
 
+def _document(item: Any, at: int) -> Document:
+    document = item if isinstance(item, Document) else Document(item)
+    if not isinstance(document.text, str):
+        raise UsageError(
+            f"document {at}: text expected, not {type(document.text).__name__}",
+            hint=("Read the file first, and give its text.", "请先读取文件，再传入其文本。"),
+        )
+    return document
+
+
 def _message(message: Any, at: int) -> Message:
-    if isinstance(message, Message):
-        return message
     read = message.get if isinstance(message, Mapping) else lambda key, default=None: getattr(message, key, default)
     role, content = read("role"), read("content")
     if role not in ROLES:
         raise UsageError(f"message {at}: role must be one of {', '.join(ROLES)}, not {role!r}")
-    calls = tuple(read("tool_calls") or ())
+    calls = tuple(map(_plain, read("tool_calls") or ()))
     if content is None and calls:
         content = ""
     if not isinstance(content, str):
@@ -101,7 +110,13 @@ def _message(message: Any, at: int) -> Message:
     for image in images:
         if not isinstance(image, ImageLike):
             raise UsageError(f"message {at}: an image must be a path or bytes, not {type(image).__name__}")
-    return Message(role, content, bool(read("trusted") or False), bool(read("keep") or False), calls, images)
+    trusted, keep, tool = bool(read("trusted") or False), bool(read("keep") or False), str(read("tool_name") or "")
+    return Message(role, content, trusted, keep, calls, images, tool)
+
+
+def _plain(call: Any) -> Any:
+    """A call of a tool as plain data; the ollama package has a class for it."""
+    return call if isinstance(call, Mapping) else call.model_dump(exclude_none=True)
 
 
 def _one_line(name: str) -> str:

@@ -3,16 +3,19 @@ not taken."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ollama_kit.guard.conversation import Document
 from ollama_kit.guard.locate import FoldedText
+from ollama_kit.structured.pointers import join
+from ollama_kit.structured.schema import Schema
 from ollama_kit.structured.validate import Problem
 
 KEYWORD = "x-evidence"
-DEEPEST = 64
+MOST_JUMPS = 64  # a reference to itself ends here
 
 
 @dataclass(frozen=True)
@@ -48,9 +51,10 @@ class Sources:
         return Evidence(path, quote)
 
 
-def locate_evidence(schema: Any, value: Any, sources: Sources) -> tuple[Evidence, ...]:
+def locate_evidence(schema: Schema, value: Any, sources: Sources) -> tuple[Evidence, ...]:
     """Every quote that the schema asks for in a valid answer, located."""
-    return tuple(sources.locate(path, quote) for path, quote in dict(_quotes(schema, value)).items())
+    found = dict(_Quotes(schema).of(schema.document, value, "", 0))
+    return tuple(sources.locate(path, quote) for path, quote in found.items())
 
 
 def missing_evidence(evidence: Sequence[Evidence]) -> tuple[Problem, ...]:
@@ -69,33 +73,57 @@ def asks_for_evidence(schema: Any) -> bool:
     return isinstance(schema, list) and any(map(asks_for_evidence, schema))
 
 
-def _quotes(schema: Any, value: Any) -> Iterator[tuple[str, str]]:
-    yield from _walk(schema, value, "", schema, 0)
+@dataclass(frozen=True)
+class _Quotes:
+    """Walks a valid answer beside its schema."""
+
+    schema: Schema
+
+    def of(self, schema: Any, value: Any, path: str, jumps: int) -> Iterator[tuple[str, str]]:
+        """(path, quote) of each text that a marked subschema describes. `jumps` counts references followed since the
+        last step into the value."""
+        if not isinstance(schema, Mapping) or jumps > MOST_JUMPS:
+            return
+        if schema.get(KEYWORD) and isinstance(value, str):
+            yield path, value
+        if schema.get(KEYWORD) and isinstance(value, list):
+            yield from ((f"{path}/{at}", item) for at, item in enumerate(value) if isinstance(item, str))
+        for branch in self._applied(schema, value):
+            yield from self.of(branch, value, path, jumps + 1)
+        if isinstance(value, Mapping):
+            for name, inner in value.items():
+                for subschema in _properties(schema, name):
+                    yield from self.of(subschema, inner, path + join([name]), 0)
+        if isinstance(value, list):
+            first = schema.get("prefixItems") or ()
+            for at, item in enumerate(value):
+                subschema = first[at] if at < len(first) else schema.get("items")
+                yield from self.of(subschema, item, f"{path}/{at}", 0)
+
+    def _applied(self, schema: Mapping[str, Any], value: Any) -> Iterator[Any]:
+        """The subschemas that hold for the same value: of alternatives only those that it fits."""
+        if isinstance(reference := schema.get("$ref"), str):
+            yield _resolved(self.schema.document, reference)
+        yield from schema.get("allOf") or ()
+        for keyword in ("anyOf", "oneOf"):
+            yield from (branch for branch in schema.get(keyword) or () if self._fits(branch, value))
+        if "if" in schema:
+            yield schema.get("then" if self._fits(schema["if"], value) else "else")
+        for name, branch in (schema.get("dependentSchemas") or {}).items():
+            if isinstance(value, Mapping) and name in value:
+                yield branch
+
+    def _fits(self, branch: Any, value: Any) -> bool:
+        return bool(self.schema.validator.evolve(schema=branch).is_valid(value))
 
 
-def _walk(schema: Any, value: Any, path: str, root: Any, depth: int) -> Iterator[tuple[str, str]]:
-    """(path, quote) of each text that a marked subschema describes."""
-    if not isinstance(schema, Mapping) or depth > DEEPEST:
-        return
-    if schema.get(KEYWORD) and isinstance(value, str):
-        yield path, value
-    if schema.get(KEYWORD) and isinstance(value, list):
-        yield from ((f"{path}/{at}", item) for at, item in enumerate(value) if isinstance(item, str))
-    if isinstance(reference := schema.get("$ref"), str):
-        yield from _walk(_resolved(root, reference), value, path, root, depth + 1)
-    for keyword in ("allOf", "anyOf", "oneOf"):
-        for branch in schema.get(keyword) or ():
-            yield from _walk(branch, value, path, root, depth + 1)
-    if isinstance(value, Mapping):
-        for name, inner in (schema.get("properties") or {}).items():
-            if name in value:
-                step = name.replace("~", "~0").replace("/", "~1")
-                yield from _walk(inner, value[name], f"{path}/{step}", root, depth + 1)
-    if isinstance(value, list):
-        first = schema.get("prefixItems") or ()
-        for at, item in enumerate(value):
-            inner = first[at] if at < len(first) else schema.get("items")
-            yield from _walk(inner, item, f"{path}/{at}", root, depth + 1)
+def _properties(schema: Mapping[str, Any], name: str) -> Iterator[Any]:
+    """The subschemas for the value of one key."""
+    properties, patterns = schema.get("properties") or {}, schema.get("patternProperties") or {}
+    matching = [subschema for pattern, subschema in patterns.items() if re.search(pattern, name)]
+    if name in properties:
+        matching.append(properties[name])
+    yield from matching or (schema.get("additionalProperties"),)
 
 
 def _resolved(root: Any, reference: str) -> Any:

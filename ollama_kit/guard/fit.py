@@ -128,7 +128,9 @@ def _fitted(
 def _turn(message: Message) -> Turn:
     calls = (call.get("function", {}) for call in message.tool_calls)
     named = tuple(ToolCall(str(call.get("name", "")), call.get("arguments", {})) for call in calls)
-    return Turn(message.role, message.content, tool_calls=named, images=len(message.images))
+    return Turn(
+        message.role, message.content, tool_calls=named, tool_name=message.tool_name, images=len(message.images)
+    )
 
 
 def _overflow(count: PromptCount, available: int, profile: Profile, room: Room) -> ContextOverflow:

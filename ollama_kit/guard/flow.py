@@ -10,12 +10,22 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from dataclasses import replace
 
-from ollama_kit.errors import ContextOverflow, OllamaKitError, OutputInvalid, ProtocolError, UsageError
+from ollama_kit.errors import (
+    ContextOverflow,
+    OllamaKitError,
+    OutputInvalid,
+    ProtocolError,
+    ServerError,
+    ServerTimeout,
+    UsageError,
+)
 from ollama_kit.guard import events
+from ollama_kit.guard.account import Account
 from ollama_kit.guard.attempts import record, request_call
 from ollama_kit.guard.budget import Budget
 from ollama_kit.guard.control_tokens import neutralise_control_tokens
 from ollama_kit.guard.conversation import Request, language_of
+from ollama_kit.guard.correction import correction
 from ollama_kit.guard.evidence import Evidence, Sources
 from ollama_kit.guard.exchange import Listen, Result, Surroundings
 from ollama_kit.guard.fit import Counting, Fitted, Room, fit_context, fit_raw
@@ -32,6 +42,9 @@ from ollama_kit.structured.schema import Schema
 
 RETRIED = frozenset({"schema", "not_json", "evidence", "empty", "runaway", "incomplete"})
 """Outcomes that another try can mend. `length` is not among them: it gets more room, once."""
+
+LINES_A_TOKEN, SPARE_LINES = 2, 64
+"""A server streams a line a token at most; one that sends many more does not keep to num_predict."""
 
 
 Steps = Generator[Listen, None, Result]
@@ -73,7 +86,9 @@ class _Call:
         self.findings: list[Finding] = []
         self.counting = Counting(profile, request.think, request.tools, around.count_exactly)
         self.answer_tokens = request.answer_tokens
-        self.seed = _seed(request, profile) or around.draw_seed()
+        seed = _seed(request, profile)
+        self.seed = around.draw_seed() if seed is None else seed
+        self.account = Account(request, profile, policy, schema)
         self.attempts: list[Attempt] = []
         self.roomier = False
 
@@ -121,62 +136,88 @@ class _Call:
         guards = Guards(self.policy, self.profile.control_tokens, self.placeholders)
         system = "" if self.request.raw is not None else self.profile.facts.system
         cleaned = sanitise(self.request, guards, self.around.fence, system)
-        self.draft, self.findings = cleaned.draft, list(cleaned.findings)
+        self.draft = self.sent = cleaned.draft
+        self.findings = list(cleaned.findings)
         self.tell(events.Cleaned(cleaned.findings))
         self.reader = self._reader(cleaned.findings)
 
     # -- fit
 
     def _fit(self, feedback: str) -> Fitted:
-        """The draft with what is said about the last answer, fitted; a later attempt keeps what the first one had."""
-        raw = self.request.raw
-        may_retry = self.schema is not None and self.policy.attempts > 1 and not feedback and raw is None
-        bound = self.budget.bounded(self.answer_tokens, self.attempts)
-        room = Room(bound, self.request.think, may_retry, self.policy.max_context)
+        """The draft with what is said about the last answer, fitted."""
         try:
-            if raw is not None:
-                fitted = fit_raw(raw, self.draft, room, self.counting)
-            else:
-                fitted = fit_context(replace(self.draft, feedback=feedback), room, self.counting, self.policy.context)
+            fitted = self._fitted(feedback)
         except ContextOverflow as error:
-            if self.attempts:  # the first attempt fitted; what does not is the feedback
-                raise OutputInvalid(
-                    f"{self.attempts[-1].reason}, and there is no room to say so in another try: {error.message}",
-                    attempts=self.attempts,
-                ) from error
-            raise
+            if not self.attempts:
+                raise
+            # The first attempt fitted; what does not is the feedback, and the room that a cut answer was given.
+            raise OutputInvalid(
+                f"{self.attempts[-1].reason}, and there is no room to say so in another try: {error.message}",
+                attempts=self.attempts,
+            ) from error
         dropped = fitted.dropped.get("tokens", 0)
         self.tell(events.Measured(fitted.predicted_tokens, fitted.predicted_as, fitted.answer_tokens, dropped))
         return fitted
+
+    def _fitted(self, feedback: str) -> Fitted:
+        may_retry = self.schema is not None and self.policy.attempts > 1 and self.request.raw is None
+        bound = self.budget.bounded(self.answer_tokens, self.attempts)
+        # Room for feedback is held back once, for whatever comes after the first attempt.
+        room = Room(bound, self.request.think, may_retry and not self.attempts, self.policy.max_context)
+        if self.request.raw is not None:
+            return fit_raw(self.request.raw, self.draft, room, self.counting)
+        draft = replace(self.draft, feedback=feedback)
+        try:
+            return fit_context(draft, room, self.counting, self.policy.context)
+        except ContextOverflow:
+            if not self.roomier or self.answer_tokens == self.request.answer_tokens:
+                raise
+        self.answer_tokens = self.request.answer_tokens
+        return self._fitted(feedback)
 
     # -- send and read
 
     def _attempt(self, fitted: Fitted) -> Generator[Listen, None, tuple[Verdict, Heard]]:
         number, began = len(self.attempts) + 1, self.around.clock()
         seed = self.seed + number - 1
-        call = request_call(self.request, self.profile, fitted, seed, self.schema)
-        heard = Heard(Watch(), self.budget.out_of_time)
+        self.sent = fitted.draft
+        call = replace(
+            request_call(self.request, self.profile, fitted, seed, self.schema), deadline=self.budget.deadline()
+        )
+        heard = Heard(Watch(), self.budget.out_of_time, most_lines=LINES_A_TOKEN * fitted.answer_tokens + SPARE_LINES)
         self.tell(events.Asked(number, seed))
         try:
             yield Listen(call, heard, number, self.reader.restore)
-        except ProtocolError:
-            if not heard.lines:  # not an answer at all; one that stopped half-way is a failed attempt
-                raise
+        except (ProtocolError, ServerTimeout) as error:
+            self._bear(error, heard)
         verdict = self.reader.judge(heard)
         self.attempts.append(record(number, heard, verdict, call, self.around.clock() - began))
         self.tell(events.Answered(self.attempts[-1]))
         return verdict, heard
 
+    def _bear(self, error: ServerError, heard: Heard) -> None:
+        """Takes an answer that stopped half-way for a failed attempt; raises the error of one that never began."""
+        if heard.last:  # it was whole before it broke
+            return
+        if isinstance(error, ServerTimeout) and self.budget.out_of_time():
+            heard.give_up()
+        elif isinstance(error, ProtocolError) and heard.lines:
+            heard.broken = error.message
+        else:
+            raise error
+
     def _reader(self, findings: Sequence[Finding]) -> Reader:
-        fence, documents = self.around.fence, self.request.documents
+        documents, turns = self.request.documents, self.draft.turns
         broken = frozenset(found.detail for found in findings if found.stage == "control_tokens")
-        keys = [fence.key(document.text) for document in self.draft.documents] if self.draft.fence else []
-        asked = "\n".join(turn.content for turn in self.draft.turns if turn.role != "system")
+        restore = Restorer(self.placeholders, broken)
+        system = restore("\n".join(turn.content for turn in turns if turn.role == "system"))
+        asked = [restore(turn.content) for turn in turns if turn.role != "system"]
+        given = (*asked, *(document.text for document in documents))
 
         def leaks(answer: str) -> tuple[Finding, ...]:
-            return find_leaks(answer, keys, self.profile.facts.system, asked)
+            return find_leaks(answer, self.sent.keys(), system, given)
 
-        return Reader(self.schema, self.policy, Restorer(self.placeholders, broken), Sources(documents), leaks)
+        return Reader(self.schema, self.policy, restore, Sources(documents), leaks)
 
     # -- retry
 
@@ -201,7 +242,7 @@ class _Call:
         writes, and shows no value that is hidden."""
         turns = self.draft.turns
         asked = next((turn.content for turn in reversed(turns) if turn.role == "user"), "")
-        said = self.placeholders.hide(verdict.feedback(language_of(asked)))
+        said = correction(verdict, self.schema, language_of(asked), self.placeholders.hide)
         if self.policy.control_tokens == "off":
             return said
         return neutralise_control_tokens(said, self.profile.control_tokens, "answer")[0].text
@@ -224,52 +265,22 @@ class _Call:
 
     def _failed(self, verdict: Verdict, fitted: Fitted) -> Result:
         """Raises OutputInvalid; where the policy asks for an empty result instead, returns one that says so."""
-        error = self._invalid(verdict, fitted)
+        self.findings += verdict.findings
+        error = self.account.failure(verdict, fitted, self.attempts)
         if self.policy.on_failure != "empty":
             raise error
         return Result(None, "", "", self._report(fitted, (error.message,)), complete=False, failure=error)
 
     def _report(self, fitted: Fitted, notes: tuple[str, ...], evidence: tuple[Evidence, ...] = ()) -> Report:
-        last = self.attempts[-1]
-        report = Report(
-            model=self.request.model,
-            host=self.profile.url,
-            context_tokens=self.profile.context_tokens,
-            context_from=self.profile.context_from,
-            predicted_tokens=fitted.predicted_tokens,
-            predicted_as=fitted.predicted_as,
-            counted_tokens=last.prompt_tokens,
-            answer_tokens=last.answer_tokens,
-            policy=self.policy.name,
+        return replace(
+            self.account.report(fitted, self.attempts, notes),
             findings=tuple(self.findings),
-            dropped=fitted.dropped,
             evidence=evidence,
-            attempts=tuple(self.attempts),
-            notes=(*notes, *self._losses()),
             seconds=self.around.clock() - self.started,
         )
-        if report.prediction_held is False:
-            said = f"predicted {report.predicted_tokens} prompt tokens, the server counted {report.counted_tokens}"
-            return replace(report, notes=(*report.notes, said))
-        return report
-
-    def _losses(self) -> tuple[str, ...]:
-        """That the server was given plain JSON mode, where its grammar can say nothing of the schema."""
-        if self.schema is None or self.schema.grammar != "json":
-            return ()
-        return ("the server's grammar can not express the schema: plain JSON mode, checked afterwards",)
-
-    def _invalid(self, verdict: Verdict, fitted: Fitted) -> OutputInvalid:
-        tries = "1 attempt" if len(self.attempts) == 1 else f"{len(self.attempts)} attempts"
-        missing = f" at {fitted.answer_tokens} tokens" if verdict.outcome == "length" else ""
-        if (
-            verdict.outcome == "length"
-            and fitted.answer_tokens >= self.profile.context_tokens - fitted.predicted_tokens
-        ):
-            missing += ", and the window has no more"
-        return OutputInvalid(f"no valid answer in {tries}; the last: {verdict.reason}{missing}", attempts=self.attempts)
 
 
-def _seed(request: Request, profile: Profile) -> int:
+def _seed(request: Request, profile: Profile) -> int | None:
+    """The seed that the caller or the model sets; None where it is to be drawn (the server reads -1 that way)."""
     seed = request.options.get("seed", profile.facts.parameters.get("seed"))
-    return seed if isinstance(seed, int) else 0
+    return seed if isinstance(seed, int) and not isinstance(seed, bool) and seed >= 0 else None

@@ -41,6 +41,18 @@ def cut_before(text: str, at: int) -> int:
     return at
 
 
+def cut_after(text: str, at: int) -> int:
+    """The first place not before `at` where a cut is allowed; behind a line end or a sentence's end close by is
+    preferred."""
+    at = max(0, min(at, len(text)))
+    for near in range(at, min(len(text), at + _FAR)):
+        if near and text[near - 1] in "\n。！？!?；;" and may_cut(text, near):
+            return near
+    while at < len(text) and not may_cut(text, at):
+        at += 1
+    return at
+
+
 def _is_tag(character: str) -> bool:
     return 0xE0020 <= ord(character) <= 0xE007F or 0xFE00 <= ord(character) <= 0xFE0F
 

@@ -13,10 +13,10 @@ TELLING = 16  # characters from which on a sentence of the system prompt is no c
 _SENTENCES = re.compile(r"[^\n。！？!?；;]+")
 
 
-def find_leaks(answer: str, keys: Sequence[str], system: str, asked: str) -> tuple[Finding, ...]:
+def find_leaks(answer: str, keys: Sequence[str], system: str, given: Sequence[str]) -> tuple[Finding, ...]:
     """A finding for each fence key and each telling sentence of the system prompt in an answer. The key is a canary:
-    nobody but the model has read it. A sentence that stands in `asked`, what the caller sent, is no leak."""
-    return (*_keys(answer, keys), *_sentences(answer, system, asked))
+    nobody but the model has read it. A sentence that stands in a text of `given`, what else was sent, is no leak."""
+    return (*_keys(answer, keys), *_sentences(answer, system, given))
 
 
 def _keys(answer: str, keys: Sequence[str]) -> Iterator[Finding]:
@@ -26,16 +26,20 @@ def _keys(answer: str, keys: Sequence[str]) -> Iterator[Finding]:
             yield Finding(STAGE, "fence_key", "medium", "flagged", "answer", (at, at + len(key)))
 
 
-def _sentences(answer: str, system: str, asked: str) -> Iterator[Finding]:
+def _sentences(answer: str, system: str, given: Sequence[str]) -> Iterator[Finding]:
     if not system or not answer:
         return
-    said, given = FoldedText.of(answer), FoldedText.of(asked)
+    said = FoldedText.of(answer)
+    folded: list[FoldedText] | None = None
     for match in _SENTENCES.finditer(system):
         sentence = match[0].strip()
         if _weight(sentence) < TELLING:
             continue
         span = said.find(sentence)
-        if span is not None and given.find(sentence) is None:
+        if span is None:
+            continue
+        folded = [FoldedText.of(text) for text in given] if folded is None else folded
+        if all(text.find(sentence) is None for text in folded):
             yield Finding(STAGE, "system_prompt", "high", "flagged", "answer", span, sentence[:80])
 
 

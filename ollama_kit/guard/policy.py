@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
@@ -168,7 +169,7 @@ def _number(key: str, value: Any, source: Source) -> Any:
     right = isinstance(value, int | float) and not isinstance(value, bool) and (kind is float or isinstance(value, int))
     if value is None and key not in BOUNDED:
         return None
-    if not right or value < least:
+    if not right or not least <= value < math.inf:
         what = "a whole number" if kind is int else "a number"
         said = f"{key} must be {what} from {least:g} up, not {described(value)}"
         raise SpecError(said, path=source.path, line=source.line(key))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ollama_kit.guard.conversation import Document, Message, Request, language_of
 from ollama_kit.guard.fence import Fence, preface
 from ollama_kit.guard.images.attached import findings_of
+from ollama_kit.guard.passage import Passage
 from ollama_kit.guard.report import Finding
 from ollama_kit.guard.stages import Guards
 
@@ -15,12 +17,19 @@ from ollama_kit.guard.stages import Guards
 @dataclass(frozen=True)
 class Draft:
     """What is to be sent, before it is known to fit: the turns, oldest first, and the documents that go before the
-    last question. `feedback` is what is said about the last answer; it comes after everything else."""
+    last question. `feedback` is what is said about the last answer; it comes after everything else. `turn_keys` are
+    the keys of the fences that stand in turns, around what tools returned."""
 
     turns: tuple[Message, ...]
     documents: tuple[Document, ...] = ()
     fence: Fence | None = None
     feedback: str = ""
+    turn_keys: tuple[str, ...] = ()
+
+    def keys(self) -> tuple[str, ...]:
+        """The keys of all fences, as they are sent."""
+        documents = [self.fence.key(document.text) for document in self.documents] if self.fence else []
+        return (*documents, *self.turn_keys)
 
     def messages(self) -> tuple[Message, ...]:
         """The turns as the server gets them."""
@@ -61,7 +70,15 @@ def sanitise(request: Request, guards: Guards, fence: Fence, system: str = "") -
     findings: list[Finding] = list(findings_of(request.messages))
     for trusted in (system, *(message.content for message in request.messages if message.trusted)):
         guards.placeholders.reserve(trusted)
-    turns = [_turn(message, at, guards, apart, findings) for at, message in enumerate(request.messages)]
+    keys: list[str] = []
+    turns = []
+    for at, message in enumerate(request.messages):
+        passage = _turn(message, at, guards)
+        findings += passage.findings
+        turns.append(_set_in(message, passage.text, at, guards, findings))
+        if message.role == "tool" and apart and not message.trusted:
+            keys.append(apart.key(passage.text))
+            turns[-1] = replace(turns[-1], content=_set_apart(Document(passage.text, "tool result"), apart))
     documents = []
     for at, document in enumerate(request.documents):
         passage = guards.document(document.text, f"document {at}")
@@ -69,18 +86,36 @@ def sanitise(request: Request, guards: Guards, fence: Fence, system: str = "") -
         documents.append(Document(passage.text, guards.document(document.name, "name").text))
     if system and not any(turn.role == "system" for turn in turns):
         turns.insert(0, Message("system", system, trusted=True, keep=True))
-    return Sanitised(Draft(tuple(turns), tuple(documents), apart), tuple(findings))
+    return Sanitised(Draft(tuple(turns), tuple(documents), apart, turn_keys=tuple(keys)), tuple(findings))
 
 
-def _turn(message: Message, at: int, guards: Guards, fence: Fence | None, findings: list[Finding]) -> Message:
-    """A turn made safe. What a tool returned came from outside, and is a document."""
+def _turn(message: Message, at: int, guards: Guards) -> Passage:
+    """What a turn says, made safe. What a tool returned came from outside, and is a document."""
+    source = f"message {at}"
     if message.trusted:
-        return message
-    from_tool = message.role == "tool"
-    passage = (guards.document if from_tool else guards.message)(message.content, f"message {at}")
-    findings += passage.findings
-    text = _set_apart(Document(passage.text, "tool result"), fence) if from_tool else passage.text
-    return replace(message, content=text)
+        return Passage(message.content, source)
+    return (guards.document if message.role == "tool" else guards.message)(message.content, source)
+
+
+def _set_in(message: Message, text: str, at: int, guards: Guards, findings: list[Finding]) -> Message:
+    """The turn with its safe text, and with its calls of tools made as safe: a template writes them out as text."""
+    if message.trusted or not (message.tool_calls or message.tool_name):
+        return replace(message, content=text)
+    calls = []
+    for number, call in enumerate(message.tool_calls):
+
+        def safe(value: Any, source: str = f"message {at}, tool call {number}") -> Any:
+            if isinstance(value, str):
+                passage = guards.message(value, source)
+                findings.extend(passage.findings)
+                return passage.text
+            if isinstance(value, Mapping):
+                return {safe(key): safe(inner) for key, inner in value.items()}
+            return [safe(item) for item in value] if isinstance(value, list | tuple) else value
+
+        calls.append(safe(call))
+    name = guards.message(message.tool_name, f"message {at}, tool name").text
+    return replace(message, content=text, tool_calls=tuple(calls), tool_name=name)
 
 
 def _set_apart(document: Document, fence: Fence | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ollama_kit.guard.conversation import Document, Message, language_of
-from ollama_kit.guard.graphemes import cut_before
+from ollama_kit.guard.graphemes import cut_after, cut_before
 from ollama_kit.guard.sanitise import Draft
 
 _LEFT_OUT = {"en": "[… {count} characters left out …]", "zh": "［……此处省略 {count} 个字符……］"}
@@ -22,7 +22,8 @@ class Trimmed:
 
 def drop_oldest(draft: Draft, fits: Callable[[Draft], bool]) -> Trimmed | None:
     """The draft without its oldest exchanges, as few as will do: whole turns, a question with its answers. System
-    turns, turns marked `keep` and the last question with its documents stay. None where even that is too long."""
+    turns, turns marked `keep` and the last question stay, with its documents and all that came after it (a call of a
+    tool and its result). None where even that is too long."""
     groups = _exchanges(draft)
 
     def keeping(newest: int) -> Draft:
@@ -59,8 +60,8 @@ def middle_out(draft: Draft, fits: Callable[[Draft], bool]) -> Trimmed | None:
 def _exchanges(draft: Draft) -> list[list[int]]:
     """The turns that may go, oldest first, a question together with what followed it."""
     groups: list[list[int]] = []
-    for at, turn in enumerate(draft.turns):
-        if turn.role == "system" or turn.keep or at == draft.question:
+    for at, turn in enumerate(draft.turns[: draft.question]):
+        if turn.role == "system" or turn.keep:
             continue
         if turn.role == "user" or not groups:
             groups.append([])
@@ -90,9 +91,7 @@ def _most(high: int, fits: Callable[[int], bool]) -> int | None:
 def _ends(text: str, characters: int) -> tuple[int, int]:
     """Where the head ends and the tail begins when about so many characters are kept, never more."""
     head = cut_before(text, characters // 2)
-    tail = len(text) - (characters - characters // 2)
-    while tail < len(text) and cut_before(text, tail) != tail:
-        tail += 1
+    tail = cut_after(text, len(text) - (characters - characters // 2))
     return head, max(head, tail)
 
 

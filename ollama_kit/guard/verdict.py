@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from ollama_kit.guard.control_tokens import BREAK
@@ -15,7 +16,6 @@ from ollama_kit.guard.policy import Policy
 from ollama_kit.guard.private.placeholders import Placeholders
 from ollama_kit.guard.report import Finding, Outcome
 from ollama_kit.guard.watch import Heard
-from ollama_kit.structured.feedback import failing_part, feedback, feedback_on_no_json
 from ollama_kit.structured.find import NotFound, find_json, strip_thinking
 from ollama_kit.structured.schema import Schema
 from ollama_kit.structured.validate import Problem, validate
@@ -24,25 +24,19 @@ from ollama_kit.structured.validate import Problem, validate
 @dataclass(frozen=True)
 class Verdict:
     """What an attempt gave. `value` is the checked data where `outcome` is "valid"; where it is "schema" or
-    "evidence" it is the data that has the `problems`; where it is "not_json", `missing` says what was read instead."""
+    "evidence" it is the data that has the `problems`; where it is "not_json", `missing` says what was read instead.
+    `written` is the data, or the text that held none, in the model's own words, with nothing put back."""
 
     outcome: Outcome
     reason: str = ""
     value: Any = None
+    written: Any = None
     text: str = ""
     thinking: str = ""
     problems: tuple[Problem, ...] = ()
     missing: NotFound | None = None
     evidence: tuple[Evidence, ...] = ()
     findings: tuple[Finding, ...] = ()
-
-    def feedback(self, language: str) -> str:
-        """What the model is told before it tries again, in "zh" or "en"; empty where there is nothing to mend."""
-        if self.missing is not None:
-            return feedback_on_no_json(self.missing, self.text, language=language)
-        if not self.problems:
-            return ""
-        return feedback(self.problems, failing_part(self.value, self.problems[0].path), language=language)
 
 
 @dataclass(frozen=True)
@@ -55,6 +49,20 @@ class Restorer:
     def __call__(self, value: Any) -> Any:
         """The same value with its texts restored, keys too."""
         return self.placeholders.restore(self._whole(value) if self.broken else value)
+
+    def unfinished(self, text: str) -> int:
+        """Where at the end of a text that still grows something may have begun that is to be restored whole; the
+        text's length where nothing has."""
+        beginnings, longest = self._beginnings
+        first = max(0, len(text) - longest)
+        return next((at for at in range(first, len(text)) if text[at:] in beginnings), len(text))
+
+    @cached_property
+    def _beginnings(self) -> tuple[frozenset[str], int]:
+        """Every beginning of what is to be restored, and the length of the longest."""
+        whole = (*self.placeholders.values, *(token[0] + BREAK + token[1:] for token in self.broken))
+        beginnings = frozenset(text[:end] for text in whole for end in range(1, len(text)))
+        return beginnings, max(map(len, beginnings), default=0)
 
     def _whole(self, value: Any) -> Any:
         if isinstance(value, str):
@@ -83,8 +91,8 @@ class Reader:
         thinking = self.restore("\n".join(part for part in (heard.thinking, inline) if part))
         begun = Verdict("valid", text=self.restore(text), thinking=thinking)
         early = self._ended_early(heard, begun)
-        if early is not None:
-            return early
+        if early is not None:  # a text that was cut may be what the caller gets
+            return self._leaking(early) if early.outcome == "length" and self.schema is None else early
         verdict = begun if self.schema is None or heard.tool_calls else self._json(text, begun, self.schema)
         if self.schema is None or heard.tool_calls:
             verdict = replace(verdict, value=verdict.text)
@@ -99,7 +107,8 @@ class Reader:
             spent = " while it was still thinking" if begun.thinking and not begun.text.strip() else ""
             return replace(begun, outcome="length", reason=f"the answer was cut off{spent}")
         if not heard.last:
-            return replace(begun, outcome="incomplete", reason="the stream ended without saying that it was done")
+            why = heard.broken or "the stream ended without saying that it was done"
+            return replace(begun, outcome="incomplete", reason=why)
         if not begun.text.strip() and not heard.tool_calls:
             return replace(begun, outcome="empty", reason="the answer is empty")
         return None
@@ -108,21 +117,26 @@ class Reader:
         """The first candidate that the whole schema accepts; where none is, the problems of the likeliest one."""
         found = find_json(text)
         if isinstance(found, NotFound):
-            return replace(begun, outcome="not_json", reason=found.reason, missing=found)
+            return replace(begun, outcome="not_json", reason=found.reason, missing=found, written=text)
         failed: list[Verdict] = []
         for candidate in found.candidates:
-            value = self.restore(candidate.value)
+            try:
+                value = self.restore(candidate.value)
+            except RecursionError:
+                deep = NotFound("JSON nested too deep", candidate.start)
+                return replace(begun, outcome="not_json", reason=deep.reason, missing=deep, written=text)
             problems = validate(schema, value)
             if not problems:
-                return self._proven(value, begun, schema)
-            failed.append(replace(begun, outcome="schema", reason=problems[0].message, value=value, problems=problems))
+                return self._proven(value, replace(begun, written=candidate.value), schema)
+            wrong = replace(begun, outcome="schema", reason=problems[0].message, problems=problems)
+            failed.append(replace(wrong, value=value, written=candidate.value))
         return failed[0]
 
     def _proven(self, value: Any, begun: Verdict, schema: Schema) -> Verdict:
         """A valid answer, with the places of its quotes."""
         evidence: tuple[Evidence, ...] = ()
         if asks_for_evidence(schema.document):
-            evidence = locate_evidence(schema.document, value, self.sources)
+            evidence = locate_evidence(schema, value, self.sources)
             missing = missing_evidence(evidence)
             if missing and self.policy.evidence == "error":
                 reason = missing[0].message
@@ -130,7 +144,7 @@ class Reader:
         return replace(begun, value=schema.to_python(value), evidence=evidence)
 
     def _leaking(self, verdict: Verdict) -> Verdict:
-        if verdict.outcome != "valid" or self.policy.leak == "off":
+        if verdict.outcome not in ("valid", "length") or self.policy.leak == "off":
             return verdict
         findings = self.leaks(verdict.text)
         if findings and self.policy.leak == "error":

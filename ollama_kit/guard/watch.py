@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 BLANKS = 128  # blanks in a row that no layout needs
-TAIL = 480  # characters looked at for repetition
-REPEATS = 8
-LOOK_EVERY = 48  # characters between two looks, so that the work stays linear
+LOOKS = ((480, 8), (2880, 6))
+"""(characters at the end of a text, how often they must repeat the same part to be a circle): short parts soon, long
+lines later. A look comes each tenth of its length, so that the work stays linear."""
+TAIL = max(length for length, _ in LOOKS)
 
 
 @dataclass
@@ -17,7 +18,7 @@ class Watch:
     """Notices when a text has begun to run in circles. Fed piece by piece; work is linear in the text."""
 
     blanks: int = 0
-    since_look: int = 0
+    seen: int = 0
     tail: str = ""
 
     def feed(self, piece: str) -> str | None:
@@ -27,14 +28,14 @@ class Watch:
         if self.blanks >= BLANKS:
             return f"{self.blanks} blanks in a row"
         self.tail = (self.tail + piece)[-TAIL:]
-        self.since_look += len(piece)
-        if self.since_look < LOOK_EVERY or len(self.tail) < TAIL:
-            return None
-        self.since_look = 0
-        period = shortest_period(self.tail)
-        if period * REPEATS > TAIL:
-            return None
-        return f"{self.tail[-period:].strip()[:40]!r} again and again"
+        before, self.seen = self.seen, self.seen + len(piece)
+        for length, repeats in LOOKS:
+            if self.seen < length or before * 10 // length == self.seen * 10 // length:
+                continue
+            period = shortest_period(self.tail[-length:])
+            if period * repeats <= length:
+                return f"{self.tail[-period:].strip()[:40]!r} again and again"
+        return None
 
 
 def shortest_period(text: str) -> int:
@@ -57,11 +58,17 @@ def shortest_period(text: str) -> int:
 class Heard:
     """What a streamed answer has said so far. `feed` takes each line of the stream and is True when to hang up.
 
-    `out_of_time` says, when asked, whether the call's time is up. `characters` counts text and thinking.
+    `out_of_time` says, when asked, whether the call's time is up; after `most_lines` the server has forgotten how
+    long the answer may be. `characters` counts text and thinking. `broken` is set to the reason where the stream broke.
     """
 
-    def __init__(self, watch: Watch | None = None, out_of_time: Callable[[], bool] = lambda: False) -> None:
-        self._watch, self._out_of_time = watch, out_of_time
+    def __init__(
+        self,
+        watch: Watch | None = None,
+        out_of_time: Callable[[], bool] = lambda: False,
+        most_lines: int | None = None,
+    ) -> None:
+        self._watch, self._out_of_time, self._most_lines = watch, out_of_time, most_lines
         self._text: list[str] = []
         self._thinking: list[str] = []
         self.characters = 0
@@ -69,8 +76,11 @@ class Heard:
         self.last: Mapping[str, Any] = {}
         self.stopped: str | None = None
         self.timed_out = False
+        self.broken = ""
 
     def feed(self, line: Mapping[str, Any]) -> bool:
+        if self.last:  # what comes after the end is no part of the answer
+            return True
         message = line.get("message") or {}
         piece = message.get("content") or line.get("response") or ""
         thought = message.get("thinking") or line.get("thinking") or ""
@@ -82,10 +92,16 @@ class Heard:
             self.last = line
             return False
         if self._out_of_time():
-            self.timed_out, self.stopped = True, "the time for this call is up"
+            self.give_up()
+        elif self._most_lines is not None and self.lines > self._most_lines:
+            self.stopped = "more came than was asked for"
         elif self._watch:
             self.stopped = self._watch.feed(thought + piece)
         return self.stopped is not None
+
+    def give_up(self) -> None:
+        """The time for the call is up."""
+        self.timed_out, self.stopped = True, "the time for this call is up"
 
     def piece(self, at: int) -> str:
         """The text of line `at` of the stream."""

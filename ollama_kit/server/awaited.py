@@ -160,6 +160,7 @@ class AsyncServer:
         async for data in response.aiter_bytes():
             for line in lines.feed(data):
                 yield refusals.check_reply(call, line, url=url)
+            call.check_time(url)
         for line in lines.close():
             yield refusals.check_reply(call, line, url=url)
 

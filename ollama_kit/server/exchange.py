@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from ollama_kit.server import wire
@@ -33,9 +34,13 @@ def request(call: Call, connection: Connection) -> httpx.Request:
         content = call.sent
         headers["content-type"] = "application/json"
     timeouts = connection.timeouts
-    between_s = timeouts.between(call.pace)
+    most_s = math.inf if call.deadline is None else call.deadline.left_s
+    between_s = min(timeouts.between(call.pace), most_s)
     limits = httpx.Timeout(
-        connect=timeouts.connect_s, read=timeouts.first(call.pace), write=between_s, pool=timeouts.first_s
+        connect=min(timeouts.connect_s, most_s),
+        read=min(timeouts.first(call.pace), most_s),
+        write=between_s,
+        pool=min(timeouts.first_s, most_s),
     )
     # What a client's build_request would add (headers of its own, cookies), the transport would only take off again.
     return httpx.Request(

@@ -238,6 +238,7 @@ class Server:
         for data in response.iter_bytes():
             for line in lines.feed(data):
                 yield refusals.check_reply(call, line, url=url)
+            call.check_time(url)
         for line in lines.close():
             yield refusals.check_reply(call, line, url=url)
 

@@ -6,12 +6,12 @@ A flow (a generator) yields Calls and is sent what came back; `Server` and `Asyn
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, Protocol, TypeVar
 
-from ollama_kit.errors import ProtocolError, UsageError
+from ollama_kit.errors import ProtocolError, ServerTimeout, UsageError
 
 JSON = dict[str, Any]
 T = TypeVar("T")
@@ -36,6 +36,15 @@ class Content(Protocol):
 
 
 @dataclass(frozen=True)
+class Deadline:
+    """When an answer must be there whole. No silence is borne for longer than `left_s` seconds, and `passed` is asked
+    after each piece that comes: a trickle is never silent."""
+
+    left_s: float
+    passed: Callable[[], bool]
+
+
+@dataclass(frozen=True)
 class Call:
     """One request. `path` starts with a slash, below the host's prefix; `body` is JSON or, for a blob, `content`.
 
@@ -50,6 +59,12 @@ class Call:
     pace: Pace = "quick"
     ends: End = ""
     content: Content | None = None
+    deadline: Deadline | None = field(default=None, compare=False)
+
+    def check_time(self, url: str) -> None:
+        """Returns while there is time; ServerTimeout after."""
+        if self.deadline is not None and self.deadline.passed():
+            raise ServerTimeout(f"{url} was still answering when the time for this call was up", url=url)
 
     @cached_property
     def sent(self) -> bytes:
@@ -234,7 +249,7 @@ class Lines:
     def __init__(self, call: Call, *, url: str) -> None:
         self._call, self._url = call, url
         self._pending: list[bytes] = []
-        self._pending_bytes = 0
+        self._pending_bytes = self._blank_bytes = 0
         self._complete = call.ends == ""
 
     def feed(self, data: bytes) -> Iterator[JSON]:
@@ -246,12 +261,15 @@ class Lines:
             if is_html(line):  # an error either way: told with the page's title, which stands in a later line
                 line = b"\n".join((line, *whole[index + 1 :], rest))
             if line.strip():
+                self._blank_bytes = 0
                 yield self._parse(line)
+            else:
+                self._blank_bytes += len(line) + 1
         if rest:
             self._pending.append(rest)
             self._pending_bytes += len(rest)
-            if self._pending_bytes > LINE_LIMIT_BYTES:
-                raise ProtocolError(f"{self._url} sent a line of more than {LINE_LIMIT_BYTES} bytes", url=self._url)
+        if max(self._pending_bytes, self._blank_bytes) > LINE_LIMIT_BYTES:
+            raise ProtocolError(f"{self._url} sent a line of more than {LINE_LIMIT_BYTES} bytes", url=self._url)
 
     def close(self) -> Iterator[JSON]:
         """What stands after the last line end; then ProtocolError if the stream never said that it was complete."""

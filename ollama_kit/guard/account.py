@@ -1,0 +1,63 @@
+"""What is written down of a guarded call when it ends: the report, or the error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ollama_kit.errors import OutputInvalid
+from ollama_kit.guard.conversation import Request
+from ollama_kit.guard.fit import Fitted
+from ollama_kit.guard.policy import Policy
+from ollama_kit.guard.profile import Profile
+from ollama_kit.guard.report import Attempt, Report
+from ollama_kit.guard.verdict import Verdict
+from ollama_kit.structured.schema import Schema
+
+
+@dataclass(frozen=True)
+class Account:
+    """The parts of a report that do not change from one attempt to the next."""
+
+    request: Request
+    profile: Profile
+    policy: Policy
+    schema: Schema | None
+
+    def report(self, fitted: Fitted, attempts: Sequence[Attempt], notes: Sequence[str]) -> Report:
+        """The report after the last of `attempts`, without findings, evidence and time."""
+        last = attempts[-1]
+        report = Report(
+            model=self.request.model,
+            host=self.profile.url,
+            context_tokens=self.profile.context_tokens,
+            context_from=self.profile.context_from,
+            predicted_tokens=fitted.predicted_tokens,
+            predicted_as=fitted.predicted_as,
+            counted_tokens=last.prompt_tokens,
+            answer_tokens=last.answer_tokens,
+            policy=self.policy.name,
+            dropped=fitted.dropped,
+            attempts=tuple(attempts),
+            notes=(*notes, *self._losses()),
+        )
+        if report.prediction_held is False:
+            said = f"predicted {report.predicted_tokens} prompt tokens, the server counted {report.counted_tokens}"
+            return replace(report, notes=(*report.notes, said))
+        return report
+
+    def failure(self, verdict: Verdict, fitted: Fitted, attempts: Sequence[Attempt]) -> OutputInvalid:
+        """The error for a call whose last attempt ended in `verdict`."""
+        tries = "1 attempt" if len(attempts) == 1 else f"{len(attempts)} attempts"
+        missing = ""
+        if verdict.outcome == "length":
+            missing = f" at {fitted.answer_tokens} tokens"
+            if fitted.answer_tokens >= self.profile.context_tokens - fitted.predicted_tokens:
+                missing += ", and the window has no more"
+        return OutputInvalid(f"no valid answer in {tries}; the last: {verdict.reason}{missing}", attempts=attempts)
+
+    def _losses(self) -> tuple[str, ...]:
+        """That the server was given plain JSON mode, where its grammar can say nothing of the schema."""
+        if self.schema is None or self.schema.grammar != "json":
+            return ()
+        return ("the server's grammar can not express the schema: plain JSON mode, checked afterwards",)

@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 from ollama_kit.errors import GuardBlocked, Hint, UsageError
-from ollama_kit.guard.images.decode import decode
+from ollama_kit.guard.images.decode import Checked, decode
 from ollama_kit.guard.images.header import MOST_SCANS, SUFFIXES, Header, count_scans, read_header
 from ollama_kit.guard.images.image import STAGE, Image, ImageRules, check_size, refusal
 from ollama_kit.guard.report import Finding
@@ -43,7 +43,7 @@ def prepare_image(source: Path | str | bytes, rules: ImageRules = DEFAULT, *, na
         raise refusal(f"{name} is a JPEG of {scans:,} scans; {MOST_SCANS} are allowed", "scans")
     suffix = "" if isinstance(source, bytes) else Path(source).suffix.lower()
     findings = (misnamed(suffix, header, name),) if suffix and suffix not in SUFFIXES[header.kind] else ()
-    return decode(data, header, rules, name, findings)
+    return decode(Checked(data, header, rules, name), findings)
 
 
 def refuse_url(source: object) -> None:

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ollama_kit.client.awaiting import AsyncClient
     from ollama_kit.client.blocking import Client
+    from ollama_kit.client.embedding import Embeddings
     from ollama_kit.client.streaming import Delta, Partial, Restart
     from ollama_kit.guard.exchange import Result
 
-__all__ = ["AsyncClient", "Client", "Delta", "Partial", "Restart", "Result"]
+__all__ = ["AsyncClient", "Client", "Delta", "Embeddings", "Partial", "Restart", "Result"]
 
 _HOMES = {
     "AsyncClient": "ollama_kit.client.awaiting",
     "Client": "ollama_kit.client.blocking",
     "Delta": "ollama_kit.client.streaming",
+    "Embeddings": "ollama_kit.client.embedding",
     "Partial": "ollama_kit.client.streaming",
     "Restart": "ollama_kit.client.streaming",
     "Result": "ollama_kit.guard.exchange",

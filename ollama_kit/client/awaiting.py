@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ollama_kit.client.calls import Calls, Counting, Documents, How, Messages, Piece, result_of
+from ollama_kit.client.embedding import BATCH, Embeddings, Order, TooLong, embed_texts
 from ollama_kit.client.streaming import Streamer
 from ollama_kit.errors import OllamaKitError, UsageError
 from ollama_kit.guard.conversation import Request
@@ -90,6 +91,19 @@ class AsyncClient(Calls):
                     listen = steps.send(None)
         except StopIteration as done:
             yield result_of(done)
+
+    async def embed(
+        self,
+        model: str,
+        texts: Sequence[str] | str,
+        *,
+        batch: int = BATCH,
+        too_long: TooLong = "error",
+        policy: PolicyLike | None = None,
+    ) -> Embeddings:
+        """As `Client.embed`."""
+        order, chosen = Order.of(model, texts, batch, too_long), self.policy_of(model, {"policy": policy})
+        return await self.server.run(embed_texts(order, await self.profile(model), chosen, self._around.clock))
 
     async def profile(self, model: str) -> Profile:
         """As `Client.profile`."""

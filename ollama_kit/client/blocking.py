@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ollama_kit.client.calls import Calls, Counting, Documents, How, Messages, Piece, result_of
+from ollama_kit.client.embedding import BATCH, Embeddings, Order, TooLong, embed_texts
 from ollama_kit.client.streaming import Streamer
 from ollama_kit.errors import OllamaKitError
 from ollama_kit.guard.exchange import Result
@@ -95,6 +96,24 @@ class Client(Calls):
                     listen = steps.send(None)
         except StopIteration as done:
             yield result_of(done)
+
+    def embed(
+        self,
+        model: str,
+        texts: Sequence[str] | str,
+        *,
+        batch: int = BATCH,
+        too_long: TooLong = "error",
+        policy: PolicyLike | None = None,
+    ) -> Embeddings:
+        """One vector a text, in their order, asked for `batch` at a time. The texts are untrusted and go through the
+        policy's stages for messages; each is counted, and one that does not fit the model's context is an error, or
+        with `too_long="truncate"` cut at its end, which the report says. The server is told never to cut.
+
+        Raises ContextOverflow and UsageError with the number of the text, else what `chat` raises.
+        """
+        order, chosen = Order.of(model, texts, batch, too_long), self.policy_of(model, {"policy": policy})
+        return self.server.run(embed_texts(order, self.profile(model), chosen, self._around.clock))
 
     def profile(self, model: str) -> Profile:
         """What is known of a model: facts, tokenizer and window; asked of the server once."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from ollama_kit.errors import OutputInvalid
 from ollama_kit.guard.conversation import Request
 from ollama_kit.guard.fit import Fitted
+from ollama_kit.guard.images.attached import CAUTION, has_images
 from ollama_kit.guard.policy import Policy
 from ollama_kit.guard.profile import Profile
 from ollama_kit.guard.report import Attempt, Report
@@ -57,7 +58,9 @@ class Account:
         return OutputInvalid(f"no valid answer in {tries}; the last: {verdict.reason}{missing}", attempts=attempts)
 
     def _losses(self) -> tuple[str, ...]:
-        """That the server was given plain JSON mode, where its grammar can say nothing of the schema."""
+        """That the server was given plain JSON mode, where its grammar can say nothing of the schema; and that a
+        picture may have put words into the answer."""
+        notes = (CAUTION,) if has_images(self.request) else ()
         if self.schema is None or self.schema.grammar != "json":
-            return ()
-        return ("the server's grammar can not express the schema: plain JSON mode, checked afterwards",)
+            return notes
+        return ("the server's grammar can not express the schema: plain JSON mode, checked afterwards", *notes)

@@ -29,6 +29,7 @@ from ollama_kit.guard.correction import correction
 from ollama_kit.guard.evidence import Evidence, Sources
 from ollama_kit.guard.exchange import Listen, Result, Surroundings
 from ollama_kit.guard.fit import Counting, Fitted, Room, fit_context, fit_raw
+from ollama_kit.guard.images.attached import require_sight
 from ollama_kit.guard.leaks import find_leaks
 from ollama_kit.guard.policy import Policy
 from ollama_kit.guard.private.placeholders import Placeholders
@@ -58,6 +59,7 @@ def guarded_call(
     raises then is raised instead."""
     if request.think and not profile.can_think:
         raise UsageError(f"{request.model} can not think; leave `think` out")
+    require_sight(request, profile)
     call = _Call(request, profile, policy, schema, around)
     try:
         result = yield from call.run()

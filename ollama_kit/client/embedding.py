@@ -1,0 +1,270 @@
+"""Vectors of texts: counted, never cut in silence, sent in batches that keep their order. Written once as a flow."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from ollama_kit.errors import ContextOverflow, ProtocolError, ServerRefused, UsageError
+from ollama_kit.guard.graphemes import cut_before
+from ollama_kit.guard.policy import Policy
+from ollama_kit.guard.private.placeholders import Placeholders
+from ollama_kit.guard.profile import Profile
+from ollama_kit.guard.report import CountKind, Finding, Report
+from ollama_kit.guard.stages import Guards
+from ollama_kit.server import wire
+from ollama_kit.server.wire import JSON, Flow
+
+BATCH = 32
+TooLong = Literal["error", "truncate"]
+
+# What servers say to a text that is too long where they are told not to cut it (routes.go, llm/server.go; 0.9.3 to
+# 0.33; the last is llama-server's own).
+_REFUSED_AS_LONG = re.compile(r"(?:exceeds (?:the|maximum) context|input .* is too large to process)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Embeddings:
+    """One vector a text, in the order of the texts, all of one length. The report's `dropped` says how many "texts"
+    were cut and by how many "characters" and "tokens"; a note says it of each."""
+
+    vectors: tuple[tuple[float, ...], ...]
+    report: Report
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be embedded, and how. `batch`: texts a request."""
+
+    model: str
+    texts: tuple[str, ...]
+    batch: int = BATCH
+    too_long: TooLong = "error"
+
+    @classmethod
+    def of(cls, model: str, texts: Sequence[str] | str, batch: int, too_long: TooLong) -> Order:
+        """The order for these texts; UsageError where they are none."""
+        given = (texts,) if isinstance(texts, str) else tuple(texts)
+        for at, text in enumerate(given):
+            if not isinstance(text, str):
+                raise UsageError(f"text {at} is not text, but {type(text).__name__}")
+        if not isinstance(batch, int) or isinstance(batch, bool) or batch < 1:
+            raise UsageError(f"batch must be a whole number of texts above 0, not {batch!r}")
+        if too_long not in ("error", "truncate"):
+            raise UsageError(f"too_long must be error or truncate, not {too_long!r}")
+        return cls(model, given, batch, too_long)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A text as it is sent. `tokens` is the server's count of it (an upper bound where the tokenizer is not exact);
+    `cut_tokens` and `cut_characters` are what was taken off its end."""
+
+    number: int
+    text: str
+    tokens: int
+    cut_characters: int = 0
+    cut_tokens: int = 0
+
+
+def embed_texts(order: Order, profile: Profile, policy: Policy, clock: Callable[[], float]) -> Flow[Embeddings]:
+    """The vectors of an order. The texts are untrusted: each goes through the policy's stages for messages, alone,
+    so that its vector does not depend on its neighbours; it then has to fit the model's context.
+
+    ContextOverflow, naming the text, where one does not fit and may not be cut; UsageError for an empty one.
+    """
+    started = clock()
+    findings: list[Finding] = []
+    pieces = []
+    for number, text in enumerate(order.texts):
+        passage = Guards(policy, profile.control_tokens, Placeholders()).message(text, f"text {number}")
+        findings += passage.findings
+        pieces.append(fitted(number, passage.text, profile, order.too_long))
+    vectors: list[tuple[float, ...]] = []
+    sent: list[Piece] = []
+    counted: list[int | None] = []
+    for start in range(0, len(pieces), order.batch):
+        got = yield from _batch(pieces[start : start + order.batch], order, profile)
+        vectors += got.vectors
+        sent += got.pieces
+        counted.append(got.counted_tokens)
+    _check_lengths(vectors, profile)
+    report = _report(order.model, profile, policy, sent, counted)
+    return Embeddings(tuple(vectors), replace(report, findings=tuple(findings), seconds=clock() - started))
+
+
+def room(profile: Profile) -> int:
+    """The tokens that a text may have. The server takes one off the window for each end token that the model's
+    tokenizer does not put there itself (server/routes.go, EmbedHandler, 0.33; 0.9.3 takes off none)."""
+    tokenizer = profile.tokenizer
+    return profile.context_tokens - (not tokenizer.bos_ids) - (not tokenizer.eos_ids)
+
+
+def fitted(number: int, text: str, profile: Profile, too_long: TooLong) -> Piece:
+    """A text that fits, cut where that is allowed. Where the model's tokens can not be counted here, the bound may
+    be far too high: then the server decides, which is told to refuse and not to cut."""
+    tokenizer, available = profile.tokenizer, room(profile)
+    if not text.strip():
+        raise UsageError(f"text {number} is empty, or nothing is left of it: it has no vector")
+    tokens = tokenizer.count(text)
+    if tokens <= available or not tokenizer.exact:
+        return Piece(number, text, tokens)
+    if too_long == "error":
+        raise _overflow(number, tokens, profile)
+    kept = text[: _longest(text, lambda shorter: tokenizer.count(shorter) <= available)]
+    if not kept.strip():
+        raise _overflow(number, tokens, profile)
+    left = tokenizer.count(kept)
+    return Piece(number, kept, left, len(text) - len(kept), tokens - left)
+
+
+def _longest(text: str, fits: Callable[[str], bool]) -> int:
+    """Where to cut so that what stays fits: between visible characters, at a sentence's end if one is close. Looks
+    from below, doubling, so that the work goes with what fits."""
+    low, step = 0, 64
+    while low + step < len(text) and fits(text[: low + step]):
+        low += step
+        step *= 2
+    high = min(len(text), low + step)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(text[:middle]) else (low, middle)
+    at = cut_before(text, low)
+    while at > 0 and not fits(text[:at]):  # fewer characters can be more tokens, by a few
+        at = cut_before(text, at - 1)
+    return at
+
+
+@dataclass(frozen=True)
+class _Got:
+    vectors: list[tuple[float, ...]]
+    pieces: list[Piece]
+    counted_tokens: int | None
+
+
+def _batch(pieces: Sequence[Piece], order: Order, profile: Profile) -> Flow[_Got]:
+    """The vectors of one request; text by text where the server finds one too long, to know which."""
+    try:
+        reply = yield _call(pieces, order.model, profile)
+    except ServerRefused as error:
+        if not _REFUSED_AS_LONG.search(error.message):
+            raise
+        if len(pieces) > 1:
+            parts = []
+            for piece in pieces:
+                parts.append((yield from _batch([piece], order, profile)))
+            return _joined(parts)
+        shorter = _shortened(pieces[0]) if order.too_long == "truncate" else None
+        if shorter is None:
+            raise _overflow(pieces[0].number, 0, profile) from error
+        return (yield from _batch([shorter], order, profile))
+    counted = reply.get("prompt_eval_count")
+    return _Got(_vectors(reply, len(pieces), profile.url), list(pieces), counted if isinstance(counted, int) else None)
+
+
+def _joined(parts: Sequence[_Got]) -> _Got:
+    return _Got(
+        [vector for part in parts for vector in part.vectors],
+        [piece for part in parts for piece in part.pieces],
+        _total([part.counted_tokens for part in parts]),
+    )
+
+
+def _shortened(piece: Piece) -> Piece | None:
+    """The piece without its last quarter; None where nothing would be left."""
+    at = cut_before(piece.text, len(piece.text) * 3 // 4)
+    if not piece.text[:at].strip():
+        return None
+    gone = len(piece.text) - at
+    return replace(piece, text=piece.text[:at], cut_characters=piece.cut_characters + gone)
+
+
+def _call(pieces: Sequence[Piece], model: str, profile: Profile) -> wire.Call:
+    spec = profile.spec
+    call = wire.embed(model, [piece.text for piece in pieces], options={"num_ctx": profile.context_tokens})
+    more: dict[str, Any] = {"truncate": False}
+    if spec is not None and spec.keep_alive is not None:
+        more["keep_alive"] = spec.keep_alive
+    return replace(call, body={**(call.body or {}), **more})
+
+
+def _vectors(reply: JSON, wanted: int, url: str) -> list[tuple[float, ...]]:
+    vectors = reply.get("embeddings")
+    if not isinstance(vectors, list) or len(vectors) != wanted or not all(map(_is_vector, vectors)):
+        raise ProtocolError(f"{url} answered /api/embed without one vector for each of {wanted} texts", url=url)
+    return [tuple(float(number) for number in vector) for vector in vectors]
+
+
+def _is_vector(vector: object) -> bool:
+    return isinstance(vector, list) and bool(vector) and all(map(_is_finite, vector))
+
+
+def _is_finite(number: object) -> bool:
+    return isinstance(number, int | float) and not isinstance(number, bool) and math.isfinite(number)
+
+
+def _check_lengths(vectors: Sequence[tuple[float, ...]], profile: Profile) -> None:
+    lengths = sorted({len(vector) for vector in vectors})
+    if len(lengths) > 1:
+        said = f"{profile.url} answered /api/embed with vectors of {' and '.join(map(str, lengths))} numbers"
+        raise ProtocolError(said, url=profile.url)
+
+
+def _report(
+    model: str, profile: Profile, policy: Policy, pieces: Sequence[Piece], counted: Sequence[int | None]
+) -> Report:
+    kind: CountKind = "exact" if profile.tokenizer.exact else "approximate"
+    cut = [piece for piece in pieces if piece.cut_characters]
+    dropped = {"texts": len(cut), "characters": sum(piece.cut_characters for piece in cut)}
+    if kind == "exact":
+        dropped["tokens"] = sum(piece.cut_tokens for piece in cut)
+    report = Report(
+        model=model,
+        host=profile.url,
+        context_tokens=profile.context_tokens,
+        context_from=profile.context_from,
+        predicted_tokens=sum(piece.tokens for piece in pieces),
+        predicted_as=kind,
+        counted_tokens=_total(counted),
+        answer_tokens=0,
+        policy=policy.name,
+        dropped=dropped if cut else {},
+        notes=tuple(map(_said, cut)),
+    )
+    if report.prediction_held is False:
+        said = f"predicted {report.predicted_tokens} tokens, the server counted {report.counted_tokens}"
+        return replace(report, notes=(*report.notes, said))
+    return report
+
+
+def _said(piece: Piece) -> str:
+    tokens = f" ({piece.cut_tokens:,} tokens)" if piece.cut_tokens else ""
+    return f"text {piece.number} was cut: {piece.cut_characters:,} characters{tokens} at its end are not in its vector"
+
+
+def _total(counts: Sequence[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known and len(known) == len(counts) else None
+
+
+def _overflow(number: int, tokens: int, profile: Profile) -> ContextOverflow:
+    """The error for a text that is too long; `tokens` 0 where only the server knows how many it has."""
+    available = room(profile)
+    long = (
+        f"is {tokens:,} tokens, and {available:,} fit"
+        if tokens
+        else f"is more than the about {available:,} tokens that fit"
+    )
+    window = f"{profile.context_tokens:,} of context ({profile.context_from})"
+    return ContextOverflow(
+        f"text {number} {long}: {window}",
+        needed_tokens=tokens or available + 1,
+        available_tokens=available,
+        hint=(
+            'Split it, or let `too_long="truncate"` cut its end.',
+            '请拆分该文本，或用 `too_long="truncate"` 截去末尾。',
+        ),
+    )

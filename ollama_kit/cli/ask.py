@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ollama_kit.client.calls import How, Piece
     from ollama_kit.guard.conversation import Document
     from ollama_kit.guard.policy import PolicyLike
+    from ollama_kit.guard.report import Report
 
 
 _SAVE_AS_TEXT = ("Save it as UTF-8 text, or extract its text first.", "请另存为 UTF-8 文本，或先提取其中的文字。")
@@ -53,7 +54,7 @@ def ask_command(  # one parameter an option
 ) -> None:
     """Ask MODEL, guarded: sanitised, fitted, checked, retried. MODEL is a spec's name, or a model on the server; PROMPT
     may come from standard input."""
-    from ollama_kit.cli.output import print_json, print_report, warn
+    from ollama_kit.cli.output import print_json
     from ollama_kit.client import Client
     from ollama_kit.guard.conversation import Message
 
@@ -75,9 +76,16 @@ def ask_command(  # one parameter an option
         print_json(result.value)
     elif not stream:
         click.echo(result.text)
-    if report:
-        print_report(result.report)
-    for note in () if report else result.report.notes:
+    _account(result.report, whole=report)
+
+
+def _account(report: Report, *, whole: bool) -> None:
+    """The report on stderr, or the notes alone: what the reader of the answer has to know."""
+    from ollama_kit.cli.output import print_report, warn
+
+    if whole:
+        print_report(report)
+    for note in () if whole else report.notes:
         warn(note)
 
 

@@ -254,6 +254,8 @@ class Lines:
 
     def feed(self, data: bytes) -> Iterator[JSON]:
         """The objects that `data` completes; an error line is yielded as it came (see `refusals.check_line`)."""
+        if not self._pending and not data.strip():  # blanks without end are counted, not cut into lines
+            self._blank_bytes, data = self._blank_bytes + len(data), b""
         *whole, rest = data.split(b"\n")
         for index, piece in enumerate(whole):
             line = b"".join((*self._pending, piece))
@@ -263,8 +265,6 @@ class Lines:
             if line.strip():
                 self._blank_bytes = 0
                 yield self._parse(line)
-            else:
-                self._blank_bytes += len(line) + 1
         if rest:
             self._pending.append(rest)
             self._pending_bytes += len(rest)

@@ -1,0 +1,194 @@
+"""The job: chats in, summaries out, with a ledger so that nothing is read twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from ollama_kit.client.blocking import Client
+from ollama_kit.guard.conversation import Document
+from ollama_kit.guard.profile import Profile
+from ollama_kit.jobs.figures.deadlines import resolve_deadline
+from ollama_kit.jobs.ledger import Ledger, Outcome, task_key
+from ollama_kit.jobs.runner import Batch, Executor, Progress, Task
+from ollama_kit.jobs.wechat.chunking import Chunk, Chunker
+from ollama_kit.jobs.wechat.merging import merge
+from ollama_kit.jobs.wechat.message import Message
+from ollama_kit.jobs.wechat.prompts import chunk_language, chunk_prompt, chunk_schema
+from ollama_kit.jobs.wechat.summary import Coverage, Failure, Finding, Question, Summary, Todo, Topic
+
+JOB = "wechat"
+ANSWER_SHARE = 3  # a third of the window is for the answer
+AROUND_TOKENS = 400  # the question, the fence and the chat template around a chunk
+EXCERPT_CHARACTERS = 80
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a run will take: `seconds` is None until a speed is known from work done before."""
+
+    messages: int
+    chunks: int
+    chunks_done: int
+    tokens: int
+    seconds: float | None
+
+
+@dataclass(frozen=True)
+class WeChatJob:
+    """Summarises chats with one model. `client` is the caller's, and `ledger` keeps what was done; `slots` chunks are
+    read at once, as many as the server answers in parallel."""
+
+    client: Client
+    model: str
+    ledger: Ledger
+    slots: int = 1
+    policy: str = "standard"
+    tell: Callable[[Progress], None] = lambda progress: None
+
+    def estimate(self, messages: Iterable[Message]) -> Estimate:
+        """Chunks, tokens and seconds, without asking the model anything."""
+        chunks = self._chunks(messages)
+        tasks = [self._task(chunk) for chunk in chunks]
+        known = [task for task in tasks if (found := self.ledger.find(task.key)) is not None and found.done]
+        speeds = self.ledger.speeds()
+        open_tokens = sum(task.tokens for task in tasks) - sum(task.tokens for task in known)
+        pace = speeds["seconds"] / speeds["tokens"] if speeds["tokens"] else None
+        seconds = None if pace is None else open_tokens * pace / self.slots
+        return Estimate(sum(len(c.messages) for c in chunks), len(chunks), len(known), open_tokens, seconds)
+
+    def summarise(self, messages: Iterable[Message], executor: Executor | None = None) -> tuple[Summary, ...]:
+        """One summary a conversation, in the order of their first messages. A chunk that gives no valid answer is a
+        failure in the coverage; a server that is away is an error, and what was done stays in the ledger."""
+        chunks = self._chunks(messages)
+        tasks = [self._task(chunk) for chunk in chunks]
+        batch = Batch(self._read, self.ledger, self.slots, tell=self.tell, stop=self.client.close)
+        outcomes = batch.run(tasks, executor)
+        by_chat: dict[str, list[tuple[Chunk, Outcome]]] = {}
+        for chunk, task in zip(chunks, tasks, strict=True):
+            by_chat.setdefault(chunk.group.id, []).append((chunk, outcomes[task.key]))
+        return tuple(self._summary(pairs) for pairs in by_chat.values())
+
+    # -- chunks
+
+    def _profile(self) -> Profile:
+        return self.client.profile(self.model)
+
+    def _chunks(self, messages: Iterable[Message]) -> list[Chunk]:
+        profile = self._profile()
+        limit = profile.context_tokens - profile.context_tokens // ANSWER_SHARE - AROUND_TOKENS
+        chunker = Chunker(lambda text: profile.tokenizer.count(text, add_bos=False), max(128, limit))
+        return list(chunker.chunks(messages))
+
+    def _task(self, chunk: Chunk) -> Task:
+        language = chunk_language(chunk)
+        prompt, schema = chunk_prompt(chunk, language), chunk_schema(chunk)
+        digest = self._profile().facts.digest
+        key = task_key(JOB, [digest, self.policy, prompt, schema, chunk.transcript.text])
+        label = f"{chunk.group.name} {chunk.messages[0].time:%m-%d %H:%M}–{chunk.messages[-1].time:%H:%M}"
+        return Task(key, label, (key, chunk, prompt, schema), chunk.tokens)
+
+    def _read(self, payload: tuple[str, Chunk, str, dict[str, Any]]) -> dict[str, Any]:
+        """One chunk through the model, as plain data: its items, and the messages in which the guard found something.
+
+        The seed comes from the task's name, so that a run that is done again gives the same.
+        """
+        key, chunk, prompt, schema = payload
+        name = f"{chunk.group.name} {chunk.messages[0].time:%Y-%m-%d}"
+        result = self.client.chat(
+            self.model,
+            prompt,
+            documents=[Document(chunk.transcript.text, name)],
+            schema=schema,
+            options={"seed": int(key[:7], 16) + 1},
+            policy={"extends": self.policy, "context": "middle_out"},
+        )
+        found = [
+            {"messages": chunk.transcript.messages_at(*finding.span), "stage": finding.stage, "rule": finding.rule,
+             "severity": finding.severity, "action": finding.action}
+            for finding in result.report.findings
+            if finding.source == "document 0"
+        ]  # fmt: skip
+        return {**result.value, "found": found, "shortened": bool(result.report.dropped)}
+
+    # -- summary
+
+    def _summary(self, pairs: Sequence[tuple[Chunk, Outcome]]) -> Summary:
+        said = {message.id: message for chunk, _ in pairs for message in chunk.messages}
+        done = [(chunk, outcome) for chunk, outcome in pairs if outcome.done]
+        found = _findings(done)
+        suspects = frozenset(item.message for item in found if item.rule.startswith("injection/"))
+        merged = merge([outcome.value for _, outcome in done], said, suspects, _due)
+        times = [message.time for message in said.values()]
+        items: tuple[Topic | Todo | Question, ...] = (*merged.topics, *merged.todos, *merged.questions)
+        cited = {key for item in items for key in item.messages}
+        profile = self._profile()
+        return Summary(
+            chat=pairs[0][0].group.name,
+            language=chunk_language(pairs[0][0]),
+            first=min(times, default=None),
+            last=max(times, default=None),
+            topics=merged.topics,
+            todos=merged.todos,
+            questions=merged.questions,
+            coverage=_coverage(pairs, said),
+            model=self.model,
+            host=profile.url,
+            findings=_with_excerpts(found, said),
+            refused=merged.refused,
+            texts={key: message for key, message in said.items() if key in cited | suspects},
+        )
+
+
+def _due(words: str, said_at: datetime) -> date | datetime | None:
+    deadline = resolve_deadline(words, said_at)
+    return None if deadline is None else deadline.at or deadline.day
+
+
+def _findings(done: Sequence[tuple[Chunk, Outcome]]) -> list[Finding]:
+    """What the guard found, by message; each thing once, though a message was context elsewhere."""
+    found: dict[Finding, None] = {}
+    for _, outcome in done:
+        for item in outcome.value["found"]:
+            for message in item["messages"]:
+                finding = Finding(message, f"{item['stage']}/{item['rule']}", item["severity"], item["action"])
+                found[finding] = None
+    return list(found)
+
+
+def _with_excerpts(found: Sequence[Finding], said: Mapping[str, Message]) -> tuple[Finding, ...]:
+    """The findings worth showing, with the beginning of the message each is about."""
+    shown = [item for item in found if item.severity in ("medium", "high") or item.rule.startswith("injection/")]
+    return tuple(
+        Finding(item.message, item.rule, item.severity, item.action, _excerpt(said[item.message].text))
+        for item in shown
+        if item.message in said
+    )
+
+
+def _excerpt(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= EXCERPT_CHARACTERS else line[: EXCERPT_CHARACTERS - 1] + "…"
+
+
+def _coverage(pairs: Sequence[tuple[Chunk, Outcome]], said: Mapping[str, Message]) -> Coverage:
+    failures = tuple(
+        Failure(
+            outcome.label,
+            str(outcome.value.get("code", "")),
+            str(outcome.value.get("message", "")),
+            tuple(message.id for message in chunk.messages),
+        )
+        for chunk, outcome in pairs
+        if not outcome.done
+    )
+    lost = sum(len(failure.messages) for failure in failures)
+    shortened = tuple(
+        message.id
+        for chunk, outcome in pairs
+        if outcome.done and outcome.value["shortened"]
+        for message in chunk.messages
+    )
+    return Coverage(len(said), len(said) - lost, len(pairs), failures, shortened)

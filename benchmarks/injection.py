@@ -27,6 +27,7 @@ sys.path.insert(0, str(ROOT))
 
 from ollama_kit.guard.injection import DEFAULT_THRESHOLD, find_injection  # noqa: E402
 
+_CHINESE = re.compile(r"[\u3400-\u9fff]")
 _SENTENCE = re.compile(r"[^。！？；\n]+[。！？；]?")
 
 
@@ -144,6 +145,9 @@ def main() -> None:
     print("100 KB of UTF-8, processor time")
     for name, sentences in texts.items():
         speed(name, "\n".join(sentences))
+        chinese = [sentence for sentence in sentences if len(_CHINESE.findall(sentence)) > len(sentence) / 2]
+        if chinese:
+            speed(f"{name}, the Chinese of them", "\n".join(chinese))
     if asked.missed:
         print("wrong:", *(line.id for line in lines if found[line.text] != line.attack))
 

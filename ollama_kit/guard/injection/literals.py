@@ -14,7 +14,7 @@ from typing import Any
 from ollama_kit.guard.injection.tables import word_lists
 
 _PARSER = "re._parser" if sys.version_info >= (3, 11) else "sre_parse"
-_FEW = 4
+_FEW = 12
 
 
 def required(pattern: re.Pattern[str]) -> frozenset[str]:
@@ -65,7 +65,7 @@ def _expected(literals: frozenset[str]) -> float:
 
 
 def _frequency(literal: str) -> float:
-    if literal.strip() in word_lists("readings")["common"]:
+    if literal.strip() in word_lists("readings")["common"] or (len(literal) == 1 and not literal.isalnum()):
         return 0.1
     return float(10.0 ** -sum(1.0 if ord(character) < 0x2E80 else 1.6 for character in literal))
 

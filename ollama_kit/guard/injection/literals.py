@@ -9,6 +9,7 @@ import importlib
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from ollama_kit.guard.injection.tables import word_lists
@@ -68,6 +69,46 @@ def _frequency(literal: str) -> float:
     if literal.strip() in word_lists("readings")["common"] or (len(literal) == 1 and not literal.isalnum()):
         return 0.1
     return float(10.0 ** -sum(1.0 if ord(character) < 0x2E80 else 1.6 for character in literal))
+
+
+@dataclass(frozen=True, eq=False)
+class Literals:
+    """Strings to find all at once. Most places are dismissed by their first two characters: each of them is in one
+    of two sets, and both together are in `pairs`. Only what is left is compared with whole literals."""
+
+    near: re.Pattern[str]
+    pairs: frozenset[str]
+    whole: re.Pattern[str]
+    single: re.Pattern[str]
+
+    @staticmethod
+    def of(literals: Iterable[str]) -> Literals:
+        longer = [literal for literal in literals if len(literal) > 1]
+        firsts, seconds = ({literal[at] for literal in longer} for at in (0, 1))
+        near = f"{_one_of(firsts)}(?={_one_of(seconds)})"
+        pairs = frozenset(literal[:2] for literal in longer)
+        single = _one_of(literal for literal in literals if len(literal) == 1)
+        return Literals(re.compile(near), pairs, search_for(longer), re.compile(single))
+
+    def places(self, text: str) -> Iterator[tuple[int, str]]:
+        """Each place where a literal starts, with the longest one there; they may overlap. Single characters come
+        last.
+
+        >>> list(Literals.of(["ab", "bc", "abc", "x"]).places("xabc"))
+        [(1, 'abc'), (2, 'bc'), (0, 'x')]
+        """
+        pairs, whole = self.pairs, self.whole.match
+        for near in self.near.finditer(text):
+            at = near.start()
+            if text[at : at + 2] in pairs and (found := whole(text, at)):
+                yield at, found.group()
+        for found in self.single.finditer(text):
+            yield found.start(), found.group()
+
+
+def _one_of(characters: Iterable[str]) -> str:
+    listed = "".join(map(re.escape, sorted(characters)))
+    return f"[{listed}]" if listed else "(?!)"
 
 
 def search_for(literals: Iterable[str]) -> re.Pattern[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
-from ollama_kit.guard.injection.literals import required, search_for
+from ollama_kit.guard.injection.literals import Literals, required
 from ollama_kit.guard.injection.tables import LANGUAGES, concepts, rules
 
 REPORTED = 0.45
@@ -57,7 +57,7 @@ class Compiled:
 class Triggers:
     """Literals, and the rules that can not match without one of them."""
 
-    literals: re.Pattern[str]
+    literals: Literals
     rules: dict[str, tuple[int, ...]]
 
     @staticmethod
@@ -72,16 +72,7 @@ class Triggers:
             literal: tuple(sorted({number for other in needed if holds(literal, other) for number in needed[other]}))
             for literal in needed
         }
-        return Triggers(search_for(needed), rules)
-
-    def literals_in(self, text: str) -> Iterator[tuple[int, str]]:
-        """Each place where a literal starts, with the longest one there; they may overlap."""
-        search = self.literals.search
-        found = search(text)
-        while found:
-            at = found.start()
-            yield at, found.group()
-            found = search(text, at + 1)
+        return Triggers(Literals.of(needed), rules)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -89,7 +80,7 @@ def _numbers(word: str, triggers: Triggers) -> tuple[int, ...]:
     """The rules that a word may set off. Short literals count at its start only: "ai" is in every other word."""
     found = {
         number
-        for at, literal in triggers.literals_in(word)
+        for at, literal in triggers.literals.places(word)
         if not at or len(literal) >= SHORTEST
         for number in triggers.rules[literal]
     }
@@ -107,7 +98,7 @@ class RuleSet:
     def hits(self, text: str) -> Iterator[tuple[int, tuple[int, ...]]]:
         """Places in folded `text` where a literal stands, each with the numbers of the rules that need it. Latin
         letters are looked at word by word: most words were seen before, and are known to hold none."""
-        for at, literal in self.elsewhere.literals_in(text):
+        for at, literal in self.elsewhere.literals.places(text):
             yield at, self.elsewhere.rules[literal]
         for word in _word().finditer(text):
             if numbers := _numbers(word.group(), self.in_words):

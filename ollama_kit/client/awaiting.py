@@ -117,7 +117,9 @@ class AsyncClient(Calls):
             return self.keep_profile(model, found)
 
     async def _steps(self, request: Request, schema: Any, how: How) -> Steps:
-        self.checked(request.model, schema, how)  # before anything is asked of the server
+        _, policy = self.checked(request.model, schema, how)  # before anything is asked of the server
+        if policy.judge is not None:
+            await self.profile(policy.judge.model)
         await self.profile(request.model)
         return self.steps(request, schema, how, self._asked)
 

@@ -24,6 +24,8 @@ from ollama_kit.guard.exchange import Listen, Result, Surroundings
 from ollama_kit.guard.fence import Fence
 from ollama_kit.guard.flow import Steps, guarded_call
 from ollama_kit.guard.images.attached import prepare_images
+from ollama_kit.guard.judge import JudgeCache
+from ollama_kit.guard.judging import Judge
 from ollama_kit.guard.policy import Policy, PolicyLike, load_policy
 from ollama_kit.settings import Settings, load_settings
 from ollama_kit.specs import find_spec, load_spec
@@ -69,6 +71,7 @@ class Calls:
         self._policies: dict[str, Policy] = {}
         self._profiling: dict[str, Lock] = {}
         self._lock = Lock()
+        self._verdicts = JudgeCache()
         self._audit = open_audit(self.settings)
         recording: tuple[Hook, ...] = () if self._audit is None else (self._audit.hear,)
         self._around = Surroundings(
@@ -112,7 +115,10 @@ class Calls:
     def steps(self, request: Request, schema: Any, how: How, profile: Callable[[str], Profile]) -> Steps:
         """The call's flow. What is wrong with the schema or the policy is said before the server is asked."""
         checked, policy = self.checked(request.model, schema, how)
-        return guarded_call(request, profile(request.model), policy, checked, self._around)
+        judge = None
+        if policy.judge is not None:  # known before the call: where it runs, and how much it can see
+            judge = Judge(policy.judge, profile(policy.judge.model), self._verdicts)
+        return guarded_call(request, profile(request.model), policy, checked, self._around, judge)
 
     def checked(self, model: str, schema: Any, how: How) -> tuple[Schema | None, Policy]:
         """The schema and the policy of a call; SchemaError or SpecError where one is wrong."""
@@ -149,7 +155,7 @@ class Calls:
     def hear(self, listen: Listen, line: Mapping[str, Any]) -> bool:
         """Feeds a line of the answer; True when to hang up."""
         stop = listen.heard.feed(line)
-        for hook in self._around.hooks:
+        for hook in () if listen.aside else self._around.hooks:
             hook(Streamed(listen.attempt, listen.heard.characters))
         return stop
 

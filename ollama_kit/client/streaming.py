@@ -57,6 +57,8 @@ class Streamer:
 
     def pieces(self, listen: Listen) -> Iterator[Delta | Partial]:
         """What the lines heard since the last call give."""
+        if listen.aside:
+            return
         show = self._partials if self._structured else self._deltas
         while self._read < listen.heard.lines:
             text = listen.heard.piece(self._read)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ollama_kit.errors import OutputInvalid
+from ollama_kit.errors import OllamaKitError, OutputInvalid
 from ollama_kit.guard.conversation import Request
+from ollama_kit.guard.events import Finished
+from ollama_kit.guard.exchange import Result
 from ollama_kit.guard.fit import Fitted
 from ollama_kit.guard.images.attached import CAUTION, has_images
 from ollama_kit.guard.policy import Policy
 from ollama_kit.guard.profile import Profile
-from ollama_kit.guard.report import Attempt, Report
+from ollama_kit.guard.report import Attempt, Finding, Report
 from ollama_kit.guard.verdict import Verdict
 from ollama_kit.structured.schema import Schema
 
@@ -46,6 +48,28 @@ class Account:
             said = f"predicted {report.predicted_tokens} prompt tokens, the server counted {report.counted_tokens}"
             return replace(report, notes=(*report.notes, said))
         return report
+
+    def finished(
+        self,
+        result: Result | None,
+        error: OllamaKitError | None,
+        findings: Sequence[Finding],
+        attempts: Sequence[Attempt],
+        seconds: float,
+    ) -> Finished:
+        """How the call ended, for the hooks."""
+        return Finished(
+            request=self.request,
+            report=None if result is None else result.report,
+            answer="" if result is None else result.text,
+            error=error,
+            digest=self.profile.facts.digest,
+            host=self.profile.url,
+            policy=self.policy.name,
+            findings=tuple(findings),
+            attempts=tuple(attempts),
+            seconds=seconds,
+        )
 
     def failure(self, verdict: Verdict, fitted: Fitted, attempts: Sequence[Attempt]) -> OutputInvalid:
         """The error for a call whose last attempt ended in `verdict`."""

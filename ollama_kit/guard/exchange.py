@@ -19,12 +19,14 @@ from ollama_kit.server.wire import Call
 @dataclass(frozen=True)
 class Listen:
     """A call to send, and the ear that its lines go to, until `heard.feed` says that it has heard enough. `restore`
-    gives a finished part of the answer the caller's own words back."""
+    gives a finished part of the answer the caller's own words back. What is heard `aside` is no part of the answer: a
+    judge was asked."""
 
     call: Call
     heard: Heard
     attempt: int
     restore: Restorer
+    aside: bool = False
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from ollama_kit.guard.evidence import Evidence, Sources
 from ollama_kit.guard.exchange import Listen, Result, Surroundings
 from ollama_kit.guard.fit import Counting, Fitted, Room, fit_context, fit_raw
 from ollama_kit.guard.images.attached import require_sight
+from ollama_kit.guard.judging import Judge, judge_answer, judge_inputs
 from ollama_kit.guard.leaks import find_leaks
 from ollama_kit.guard.policy import Policy
 from ollama_kit.guard.private.placeholders import Placeholders
@@ -52,7 +53,12 @@ Steps = Generator[Listen, None, Result]
 
 
 def guarded_call(
-    request: Request, profile: Profile, policy: Policy, schema: Schema | None, around: Surroundings
+    request: Request,
+    profile: Profile,
+    policy: Policy,
+    schema: Schema | None,
+    around: Surroundings,
+    judge: Judge | None = None,
 ) -> Steps:
     """The whole of one guarded call. Returns a Result, or raises ContextOverflow, GuardBlocked or OutputInvalid;
     what the driver throws in (a ServerError) goes through. However it ends, the hooks are told at last; what a hook
@@ -60,15 +66,15 @@ def guarded_call(
     if request.think and not profile.can_think:
         raise UsageError(f"{request.model} can not think; leave `think` out")
     require_sight(request, profile)
-    call = _Call(request, profile, policy, schema, around)
+    if policy.judge is not None and judge is None:
+        raise UsageError("the policy names a judge, and this call was given none")
+    call = _Call(request, profile, policy, schema, around, judge)
     try:
         result = yield from call.run()
     except OllamaKitError as error:
         call.finish(None, error)
         raise
-    except (
-        BaseException
-    ):  # the driver has left (a loop over the stream was ended, Ctrl-C was pressed), or a stage broke
+    except BaseException:  # the driver has left (a stream was ended, Ctrl-C was pressed), or a stage broke
         call.finish(None, None)
         raise
     call.finish(result, result.failure)
@@ -79,9 +85,16 @@ class _Call:
     """One call on its way. A retry adds the last failure to the first draft, and nothing older."""
 
     def __init__(
-        self, request: Request, profile: Profile, policy: Policy, schema: Schema | None, around: Surroundings
+        self,
+        request: Request,
+        profile: Profile,
+        policy: Policy,
+        schema: Schema | None,
+        around: Surroundings,
+        judge: Judge | None,
     ) -> None:
         self.request, self.profile, self.policy, self.schema, self.around = request, profile, policy, schema, around
+        self.judge = judge
         self.started = around.clock()
         self.budget = Budget(policy, around.clock, self.started)
         self.placeholders = Placeholders()
@@ -99,8 +112,12 @@ class _Call:
         feedback = ""
         while True:
             fitted = self._fit(feedback)
+            if not self.attempts:
+                self.findings += yield from judge_inputs(self.judge, self.request, self.draft, self.around, self.budget)
             verdict, heard = yield from self._attempt(fitted)
             if verdict.outcome == "valid" or self._cut_as_asked(verdict):
+                said = self.placeholders.hide(verdict.text)
+                self.findings += yield from judge_answer(self.judge, said, self.draft, self.around, self.budget)
                 return self._result(verdict, heard, fitted)
             if verdict.outcome == "length" and self._more_room(fitted):
                 continue
@@ -117,20 +134,8 @@ class _Call:
 
     def finish(self, result: Result | None, error: OllamaKitError | None) -> None:
         """Tells how the call ended."""
-        self.tell(
-            events.Finished(
-                request=self.request,
-                report=None if result is None else result.report,
-                answer="" if result is None else result.text,
-                error=error,
-                digest=self.profile.facts.digest,
-                host=self.profile.url,
-                policy=self.policy.name,
-                findings=tuple(self.findings),
-                attempts=tuple(self.attempts),
-                seconds=self.around.clock() - self.started,
-            )
-        )
+        seconds = self.around.clock() - self.started
+        self.tell(self.account.finished(result, error, self.findings, self.attempts, seconds))
 
     # -- sanitise
 

@@ -12,6 +12,7 @@ from typing import Any
 from ollama_kit import resources
 from ollama_kit.errors import SpecError, SpecNotFound, nearest_names
 from ollama_kit.guard.images.image import ImageRules
+from ollama_kit.guard.judge import JudgeConfig, parse_judge
 from ollama_kit.specs.keys import described, looks_like_path
 from ollama_kit.specs.source import Source, read_yaml
 
@@ -72,6 +73,7 @@ class Policy:
     attempts: int = 3
     max_seconds: float | None = None
     max_tokens: int | None = None
+    judge: JudgeConfig | None = None
     image_side: int = 1536
     image_megapixels: float = 50.0
     image_megabytes: float = 20.0
@@ -148,7 +150,10 @@ def _over(below: Policy, source: Source, name: str) -> Policy:
             nearest = nearest_names(key, KEYS)
             meant = f"; did you mean `{nearest[0]}`?" if nearest else f"; the keys are {', '.join(KEYS)}"
             raise SpecError(f"unknown stage or option {key!r}{meant}", path=source.path, line=source.line(key))
-        changes[key] = _word(key, value, source) if key in CHOICES else _number(key, value, source)
+        if key == "judge":
+            changes[key] = parse_judge(value, source)
+        else:
+            changes[key] = _word(key, value, source) if key in CHOICES else _number(key, value, source)
     return replace(below, name=name, **changes)
 
 

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 
 LANGUAGES = ("zh", "en", "marks")
 """`marks` are forms that belong to no language."""
@@ -83,5 +82,7 @@ def rules(language: str) -> tuple[Rule, ...]:
 
 def _lines(name: str) -> Iterator[str]:
     """The lines of a table that say something."""
+    from importlib.resources import files
+
     text = (files("ollama_kit.guard.injection") / "tables" / name).read_text(encoding="utf-8")
     return (line for line in text.splitlines() if line.strip() and not line.startswith("#"))

@@ -216,10 +216,10 @@ def _check_lengths(vectors: Sequence[tuple[float, ...]], profile: Profile) -> No
 def _report(
     model: str, profile: Profile, policy: Policy, pieces: Sequence[Piece], counted: Sequence[int | None]
 ) -> Report:
-    kind: CountKind = "exact" if profile.tokenizer.exact else "approximate"
+    kind = _kind(profile)
     cut = [piece for piece in pieces if piece.cut_characters]
     dropped = {"texts": len(cut), "characters": sum(piece.cut_characters for piece in cut)}
-    if kind == "exact":
+    if kind != "approximate":
         dropped["tokens"] = sum(piece.cut_tokens for piece in cut)
     report = Report(
         model=model,
@@ -238,6 +238,14 @@ def _report(
         said = f"predicted {report.predicted_tokens} tokens, the server counted {report.counted_tokens}"
         return replace(report, notes=(*report.notes, said))
     return report
+
+
+def _kind(profile: Profile) -> CountKind:
+    """What the predicted figure is to the server's: where the tokenizer adds BOS or EOS, 0.9.3 leaves them out of its
+    own (ran), and newer servers do not."""
+    if not profile.tokenizer.exact:
+        return "approximate"
+    return "bound" if profile.tokenizer.bos_ids or profile.tokenizer.eos_ids else "exact"
 
 
 def _said(piece: Piece) -> str:

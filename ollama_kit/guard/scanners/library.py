@@ -1,0 +1,198 @@
+"""llm-guard on this machine: whether it is there, and its scanner modules, each imported by itself.
+
+`import llm_guard` loads every scanner, with torch, transformers and spaCy. The modules are imported one by one
+instead, under empty parent packages; those that need no model load in a fraction of a second, without torch too. They
+are then taken out of `sys.modules` again, so that who imports llm_guard elsewhere gets it as it is.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import logging
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import RLock
+from types import ModuleType
+from typing import Any
+
+from ollama_kit.errors import Hint, UsageError
+from ollama_kit.guard.scanners.catalogue import LLM_GUARD, SPACY_MODELS, Side
+from ollama_kit.guard.scanners.rules import ScannerRule
+
+PACKAGE = "llm_guard"
+INSTALL: Hint = (
+    (
+        'Python 3.10 to 3.12: `pip install "ollama-kit[llm-guard]"`. On Linux first install the CPU build of PyTorch '
+        "with the command that pytorch.org gives for Compute Platform: CPU; otherwise pip fetches 3 GB for CUDA."
+    ),
+    (
+        'Python 3.10 至 3.12：`pip install "ollama-kit[llm-guard]"`。Linux 上请先按 pytorch.org 为 Compute '
+        "Platform: CPU 给出的命令安装 CPU 版 PyTorch，否则 pip 会下载 3 GB 的 CUDA 版。"
+    ),
+)
+
+_FILES = {"MaliciousURLs": "malicious_urls", "NoRefusalLight": "no_refusal"}
+_importing = RLock()
+_kept: dict[bool, dict[str, ModuleType]] = {False: {}, True: {}}
+
+
+@dataclass(frozen=True)
+class Presence:
+    """What is installed: llm-guard's version and folder, both empty if it is not there, and what else it needs."""
+
+    version: str
+    folder: str
+    torch: bool
+    spacy_models: bool
+
+    @property
+    def right(self) -> bool:
+        """Whether it is the release that this adapter was written for."""
+        return self.version == LLM_GUARD
+
+
+def presence() -> Presence:
+    """What is installed here, found without importing any of it."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    spec = importlib.util.find_spec(PACKAGE)
+    try:
+        found = version("llm-guard") if spec else ""
+    except PackageNotFoundError:
+        found = "of an unknown version"
+    folder = str(Path(spec.origin).parent) if spec and spec.origin else ""
+    spacy_models = all(_is_there(name) for name in ("spacy", *SPACY_MODELS))
+    return Presence(found, folder, _is_there("torch") and _is_there("transformers"), spacy_models)
+
+
+def _is_there(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def require(rules: Sequence[ScannerRule]) -> None:
+    """Raises UsageError if something that `rules` need is not installed."""
+    here = presence()
+    named = ", ".join(sorted({rule.scanner for rule in rules}))
+    if not here.version:
+        raise UsageError(f"the policy names {named} of llm-guard, which is not installed", hint=INSTALL)
+    if not here.right:
+        raise UsageError(f"llm-guard {here.version} is installed, and {LLM_GUARD} is needed", hint=INSTALL)
+    for rule in rules:
+        if rule.kind.need in ("model", "spacy") and not here.torch:
+            raise UsageError(f"{rule.scanner} ({rule.name!r}) needs torch, which is not installed", hint=INSTALL)
+        if rule.kind.need == "spacy" and not here.spacy_models:
+            raise UsageError(
+                f"{rule.scanner} ({rule.name!r}) needs the spaCy models {' and '.join(SPACY_MODELS)}",
+                hint=(
+                    (
+                        "Both are needed for texts in either language; install them as spaCy's documentation says. "
+                        "`personal: redact` needs neither."
+                    ),
+                    "无论何种语言都需要这两个模型，请按 spaCy 文档安装。`personal: redact` 无需它们。",
+                ),
+            )
+
+
+def scanner_class(scanner: str, side: Side, *, light: bool) -> tuple[type[Any], ModuleType]:
+    """llm-guard's class of a scanner and the module it is in, with silent logs. `light` puts a stand-in where its
+    modules would load torch. Raises UsageError if something that it imports is missing."""
+    file = _FILES.get(scanner) or re.sub(r"(?<!^)(?=[A-Z])", "_", scanner).lower()
+    with _importing, _modules(light):
+        try:
+            module = importlib.import_module(f"{PACKAGE}.{side}_scanners.{file}")
+        except (ImportError, OSError) as problem:  # OSError: a library that the system will not load
+            missing = getattr(problem, "name", None) or type(problem).__name__
+            raise UsageError(
+                f"llm-guard's {scanner} can not be loaded: {missing} is missing", hint=INSTALL
+            ) from problem
+        return getattr(module, scanner), module
+
+
+def model_class() -> type[Any]:
+    """llm-guard's `Model`, which says where a model lies; loads torch."""
+    with _importing, _modules(light=False):
+        found: type[Any] = importlib.import_module(f"{PACKAGE}.model").Model
+        return found
+
+
+@contextmanager
+def _modules(light: bool) -> Iterator[None]:
+    """llm-guard's own modules of an earlier import, and empty parents, in `sys.modules` for as long as it lasts."""
+    kept = _kept[light] = _kept[light] or _parents(light)
+    others = {name: sys.modules.pop(name) for name in _ours_in_sight()}
+    sys.modules.update(kept)
+    try:
+        yield
+    finally:
+        kept.update({name: sys.modules.pop(name) for name in _ours_in_sight()})
+        sys.modules.update(others)
+        for module in kept.values():
+            for name in {"LOGGER", "log"} & vars(module).keys():
+                setattr(module, name, _Silence())
+
+
+def _ours_in_sight() -> list[str]:
+    return [name for name in sys.modules if name.partition(".")[0] == PACKAGE]
+
+
+def _parents(light: bool) -> dict[str, ModuleType]:
+    spec = importlib.util.find_spec(PACKAGE)
+    roots = [Path(folder) for folder in (spec.submodule_search_locations or ()) if spec] if spec else []
+    made = {}
+    for name in ("", "input_scanners", "output_scanners"):
+        package = ModuleType(f"{PACKAGE}.{name}".rstrip("."))
+        package.__path__ = [str(root / name) for root in roots]
+        made[package.__name__] = package
+    if light:
+        for name, content in (("model", {"Model": _StandIn}), ("transformers_helpers", _HELPERS)):
+            module = ModuleType(f"{PACKAGE}.{name}")
+            vars(module).update(content)
+            made[module.__name__] = module
+    return made
+
+
+class _StandIn:
+    """Takes the place of a model that is described when a module loads and never used."""
+
+    def __init__(self, **description: Any) -> None:
+        self.description = description
+
+
+def _unused(*_: Any, **__: Any) -> Any:
+    raise AssertionError("a scanner without a model asked for one")
+
+
+_HELPERS = {"get_tokenizer_and_model_for_classification": _unused, "pipeline": _unused}
+
+
+class _Silence:
+    """A logger that drops everything: llm-guard's writes what it saw of a text to stdout."""
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *_, **__: None
+
+
+def stay_offline() -> None:
+    """Keeps the model hub's client off the network: without it a missing file costs 46 s of retries. Takes effect
+    whether that client is loaded already or not, and lasts for the process."""
+    for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE", "HF_HUB_DISABLE_TELEMETRY"):
+        os.environ[name] = "1"
+    loaded = (("huggingface_hub.constants", "HF_HUB_OFFLINE"), ("transformers.utils.hub", "_is_offline_mode"))
+    for module, flag in loaded:
+        if module in sys.modules:
+            setattr(sys.modules[module], flag, True)
+
+
+def quieten() -> None:
+    """Lets the libraries under llm-guard say errors only; their warnings quote the text or name the device."""
+    for name in ("transformers", "presidio-analyzer", "presidio-anonymizer", "detect_secrets", "huggingface_hub"):
+        logging.getLogger(name).setLevel(logging.ERROR)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ollama_kit.errors import ContextOverflow, GuardBlocked, OllamaKitError, OutputInvalid, ServerError
     from ollama_kit.guard.conversation import Document, Message
     from ollama_kit.guard.exchange import Result
+    from ollama_kit.guard.images.image import ImageRules
+    from ollama_kit.guard.images.prepare import prepare_image
     from ollama_kit.guard.report import Report
     from ollama_kit.settings import Settings, load_settings
     from ollama_kit.specs import ModelSpec, load_spec
@@ -30,6 +32,7 @@ _HOMES = {
     "ContextOverflow": "errors",
     "Document": "guard.conversation",
     "GuardBlocked": "errors",
+    "ImageRules": "guard.images.image",
     "Message": "guard.conversation",
     "ModelSpec": "specs",
     "OllamaKitError": "errors",
@@ -40,6 +43,7 @@ _HOMES = {
     "Settings": "settings",
     "load_settings": "settings",
     "load_spec": "specs",
+    "prepare_image": "guard.images.prepare",
 }
 
 __all__ = [
@@ -48,6 +52,7 @@ __all__ = [
     "ContextOverflow",
     "Document",
     "GuardBlocked",
+    "ImageRules",
     "Message",
     "ModelSpec",
     "OllamaKitError",
@@ -58,6 +63,7 @@ __all__ = [
     "Settings",
     "load_settings",
     "load_spec",
+    "prepare_image",
 ]
 
 

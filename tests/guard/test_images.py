@@ -248,13 +248,13 @@ def test_refusing_a_bomb_takes_no_memory() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="counts the peak of a process in KiB")
-def test_the_largest_image_that_is_taken_stays_within_nine_bytes_a_pixel() -> None:
+def test_the_largest_image_that_is_taken_stays_within_ten_bytes_a_pixel() -> None:
     """Seven thousand pixels a side, with a palette and transparency: the form that costs most."""
     rows = "zlib.compress(bytes(7001 * 7000))"
     palette = "chunk(b'PLTE', bytes(768)) + chunk(b'tRNS', bytes(5))"
     said, grown = peak_mib(f"print(prepare_image(png(7000, 7000, colour=3, rows={rows}, more={palette})).width)")
     assert said == ["1536"]
-    assert grown < 49 * 9
+    assert grown < 49 * 10
 
 
 def test_a_large_image_is_shrunk_to_its_longest_side_and_says_so() -> None:
@@ -368,6 +368,31 @@ def test_every_kind_of_colour_becomes_plain(name: str) -> None:
     assert isinstance(found, tuple)
     assert all(abs(one - other) < 8 for one, other in zip(found, wanted, strict=True))
     assert ("colours" in rules_of(image)) == (name != "grey")
+
+
+TRANSPARENT = {  # (bits, colour type of PNG, bytes of a row, the colour that is transparent)
+    "grey of one bit": (1, 0, bytes(2), b"\0\0"),
+    "grey": (8, 0, bytes(9), b"\0\0"),
+    "grey of 16 bits": (16, 0, b"\x80\x80" * 9, b"\x80\x80"),
+    "colour": (8, 2, bytes(27), bytes(6)),
+    "colour of 16 bits": (16, 2, b"\x80\x80" * 27, b"\x80\x80" * 3),
+}
+
+
+@pytest.mark.parametrize("name", TRANSPARENT)
+def test_a_colour_named_as_transparent_is_white(name: str) -> None:
+    """In each form that PNG has for it."""
+    depth, colour, row, clear = TRANSPARENT[name]
+    rows = zlib.compress((b"\0" + row) * 9)
+    image = prepare_image(png(9, 9, depth=depth, colour=colour, rows=rows, more=chunk(b"tRNS", clear)))
+    assert shown(image).convert("RGB").getpixel((4, 4)) == (255, 255, 255)
+
+
+def test_an_alpha_channel_that_hides_nothing_is_not_worth_a_word() -> None:
+    """Most screenshots have one."""
+    image = prepare_image(encoded(picture().convert("RGBA"), "PNG"))
+    assert image.findings == ()
+    assert shown(image).getpixel((50, 30)) == (200, 10, 10)
 
 
 def test_a_palette_with_a_transparent_colour_becomes_white_there() -> None:

@@ -20,18 +20,18 @@ def in_plain_colours(opened: Pixels, side: int) -> tuple[Pixels, str]:
         pixels = opened.point(lambda value: value * (1 / 256)).convert("L")
         said.append("16 bits to 8")
     seen_through = "transparency" in opened.info or opened.mode in ("RGBA", "LA", "PA", "RGBa", "La")
-    if seen_through and pixels.mode not in ("RGBA", "RGBa"):
-        pixels = pixels.convert("RGBA")
-    elif pixels.mode not in ("L", "RGB", "RGBA", "CMYK"):
-        pixels = pixels.convert("RGB")
+    if pixels.mode not in (("LA", "RGBA") if seen_through else ("L", "RGB", "RGBA", "CMYK")):
+        pixels = pixels.convert("RGBA" if seen_through else "RGB")
     if opened.mode not in ("L", "RGB", "RGBA") and not said:
         said.append(f"{_MODES.get(opened.mode, opened.mode)} to RGB")
     pixels = _shrunk(pixels, side)
     if pixels.mode == "CMYK":
         pixels = pixels.convert("RGB")
     if seen_through:
-        said.append("transparent parts to white")
-        pixels = _on_white(pixels.convert("RGBA"))
+        pixels = pixels.convert("RGBA")
+        if pixels.getchannel("A").getextrema() != (255, 255):
+            said.append("transparent parts to white")
+        pixels = _on_white(pixels)
     return pixels, ", ".join(said)
 
 

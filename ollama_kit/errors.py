@@ -13,6 +13,7 @@
     │   │   └── ModelMissing       the server lacks the model; what it has instead
     │   └── ProtocolError          an answer that is not Ollama's: HTML, half a stream, no version
     ├── GGUFError                  a weights file that is not one, or is cut short
+    ├── ChatError                  an exported chat that can not be read: file, line
     ├── BuildError                 a build that must not go on
     │   ├── ExpectationFailed      the model is not what the spec expects (GQA, tokenizer, context)
     │   └── BuildMismatch          the server does not hold what was sent
@@ -180,6 +181,12 @@ class ProtocolError(ServerError):
 
 class GGUFError(SourceError):
     code = "gguf"
+
+
+class ChatError(SourceError):
+    """An exported chat is in no format known, or too much of it is broken."""
+
+    code = "chat"
 
 
 class BuildError(OllamaKitError):

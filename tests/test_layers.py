@@ -26,6 +26,7 @@ ORDER = (
     ("audit",),
     ("builder",),
     ("client",),
+    ("jobs",),
     ("demonstration",),
     ("cli",),
     ("__main__",),

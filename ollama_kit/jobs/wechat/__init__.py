@@ -1,0 +1,63 @@
+"""A chat as people export it, read into messages, selected, and (by the modules above) summarised.
+
+Nothing here needs a server until a summary is asked for, and nothing is loaded before it is used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ollama_kit.jobs.wechat.message import CHINA, Group, Kind, Message, Place, Quoted
+    from ollama_kit.jobs.wechat.readers.reading import Chat, Reading, ReadOptions, read_chat, read_messages
+    from ollama_kit.jobs.wechat.readers.report import BrokenRow, ReadReport
+    from ollama_kit.jobs.wechat.selection import Selection, select, selection_of, zone_named
+
+_HOMES = {
+    "CHINA": "message",
+    "BrokenRow": "readers.report",
+    "Chat": "readers.reading",
+    "Group": "message",
+    "Kind": "message",
+    "Message": "message",
+    "Place": "message",
+    "Quoted": "message",
+    "ReadOptions": "readers.reading",
+    "ReadReport": "readers.report",
+    "Reading": "readers.reading",
+    "Selection": "selection",
+    "read_chat": "readers.reading",
+    "read_messages": "readers.reading",
+    "select": "selection",
+    "selection_of": "selection",
+    "zone_named": "selection",
+}
+
+__all__ = [
+    "CHINA",
+    "BrokenRow",
+    "Chat",
+    "Group",
+    "Kind",
+    "Message",
+    "Place",
+    "Quoted",
+    "ReadOptions",
+    "ReadReport",
+    "Reading",
+    "Selection",
+    "read_chat",
+    "read_messages",
+    "select",
+    "selection_of",
+    "zone_named",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,113 @@
+"""WeFlow's JSON in its two forms, EchoTrace's, which is the same without a key `weflow`, and WeFlow's WeClone CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ollama_kit.jobs.wechat.message import Group, Kind
+from ollama_kit.jobs.wechat.readers.csv_rows import read_csv
+from ollama_kit.jobs.wechat.readers.json_items import Head, Item, read_items
+from ollama_kit.jobs.wechat.readers.kinds import by_type, named, of_system
+from ollama_kit.jobs.wechat.readers.marks import of_brackets, split_bracket_quote
+from ollama_kit.jobs.wechat.readers.memotrace import group_of_file
+from ollama_kit.jobs.wechat.readers.moments import moment, stamp
+from ollama_kit.jobs.wechat.readers.record import (
+    ROW_PROBLEMS,
+    Broken,
+    Event,
+    Note,
+    Options,
+    Record,
+    Reply,
+    problem_of,
+)
+from ollama_kit.jobs.wechat.readers.stream import Source
+from ollama_kit.jobs.wechat.readers.timed_text import is_notice, weflow_content
+
+WECLONE_HEADER = ("id", "MsgSvrID", "type_name", "is_sender", "talker", "msg", "src", "CreateTime")
+_WECLONE: dict[str, Kind] = {"image": "image", "video": "video", "sticker": "sticker", "voice": "voice", "file": "file"}
+
+
+def read_weflow_json(source: Source, options: Options) -> Iterator[Event]:
+    """The messages of a WeFlow or EchoTrace file."""
+    group, senders, empty = group_of_file(source), dict[Any, dict[str, Any]](), True
+    for part in read_items(source.blocks()):
+        if isinstance(part, Item):
+            empty = False
+            try:
+                yield _of_item(part, options, group, senders)
+            except (*ROW_PROBLEMS, AttributeError) as problem:
+                yield Broken(part.number, problem_of(problem))
+        elif isinstance(part, Broken):
+            empty = False
+            yield part
+        elif part.key == "session" and isinstance(part.value, dict):
+            group = _group(part.value) or group
+        elif part.key == "senders":
+            senders = _senders(part)
+    if empty:
+        yield Note("no messages in this file")
+
+
+def _group(session: dict[str, Any]) -> Group | None:
+    wxid = session.get("wxid")
+    if not isinstance(wxid, str) or not wxid:
+        return None
+    return Group(wxid, session.get("displayName") or session.get("nickname") or wxid, not wxid.endswith("@chatroom"))
+
+
+def _senders(head: Head) -> dict[Any, dict[str, Any]]:
+    """The table that `senderID` of the arkme form refers to."""
+    rows = head.value if isinstance(head.value, list) else []
+    return {row["senderID"]: row for row in rows if isinstance(row, dict) and "senderID" in row}
+
+
+def _of_item(part: Item, options: Options, group: Group, senders: dict[Any, dict[str, Any]]) -> Record:
+    item: dict[str, Any] = part.value
+    created = item.get("createTime")
+    when = stamp(created, options.zone) if created else moment(item["formattedTime"], options.zone)
+    if "senderID" in item:
+        who = senders.get(item["senderID"], {})
+        sender = who.get("wxid") or f"sender:{item['senderID']}"
+        name = who.get("displayName") or who.get("nickname") or sender
+    else:
+        sender = item.get("senderUsername") or ""
+        name = item.get("senderDisplayName") or sender
+    number, own, content = item.get("platformMessageId") or "", bool(item.get("isSend")), item.get("content") or ""
+    kind = named(item.get("type") or "")
+    if kind == "system":
+        sender, name = ("", "") if sender == group.id else (sender, name)
+        return Record(number, when, sender, name, own, of_system(content), content, None, group, part.number)
+    if kind == "unknown":  # a word for all that is rare; the type number is trusted only here
+        number_of_type = item.get("localType") or 0
+        kind = by_type(number_of_type & 0xFFFFFFFF, number_of_type >> 32)
+    text, reply, detail = content, None, ""
+    if kind == "quote":
+        said = (item.get("quotedSender") or "", item.get("quotedContent") or "")
+        text, reply = split_bracket_quote(content, *said) or (content, Reply(*said))
+        reply = reply._replace(native_id=item.get("replyToMessageId") or "")
+    elif kind != "text" and (marked := of_brackets(content)):
+        _, text, detail = marked
+        detail = "\n".join(filter(None, (detail, item.get("linkUrl"))))
+    return Record(number, when, sender, name, own, kind, text, reply, group, part.number, detail)
+
+
+def read_weclone_csv(source: Source, options: Options) -> Iterator[Event]:
+    """The messages of a WeClone CSV: times in UTC, names only, and most kinds called `text`."""
+    group, known = group_of_file(source), set[str]()
+
+    def make(row: list[str], line: int) -> Record:
+        if len(row) != len(WECLONE_HEADER):
+            raise ValueError(f"{len(row)} cells instead of {len(WECLONE_HEADER)}")
+        _, number, word, is_own, name, content, src, time = row
+        when, own = moment(time, options.zone), is_own == "1"
+        (kind, text, detail), reply = weflow_content(content)
+        if word in _WECLONE and kind != _WECLONE[word]:
+            kind, text, reply = _WECLONE[word], "", None
+        if kind == "text" and is_notice(text, name, known):
+            return Record(number, when, "", "", False, of_system(text), text, None, group, line)
+        known.add(name)
+        return Record(number, when, name, name, own, kind, text, reply, group, line, detail or src)
+
+    return read_csv(source, options, make)

@@ -11,7 +11,7 @@ from datetime import datetime, timezone
 from typing import Any
 
 from ollama_kit.errors import ContextOverflow, GuardBlocked
-from ollama_kit.guard.conversation import Request
+from ollama_kit.guard.conversation import Message, Request
 from ollama_kit.guard.events import Finished
 from ollama_kit.guard.report import Attempt, Finding
 
@@ -84,14 +84,20 @@ def row_of(finished: Finished, *, texts: bool = False, at: datetime | None = Non
 
 def input_text(request: Request) -> str:
     """What the caller gave, as one text that is the same for the same request: JSON with sorted keys and no blanks of
-    {documents: [[name, text], …], messages: [[role, content, tool calls], …], raw, tools}."""
+    {documents: [[name, text], …], messages: [[role, content, tool calls, tool's name, SHA-256 of images], …], raw,
+    tools}."""
     value = {
         "documents": [[document.name, document.text] for document in request.documents],
-        "messages": [[message.role, message.content, list(message.tool_calls)] for message in request.messages],
+        "messages": [_message(message) for message in request.messages],
         "raw": request.raw,
         "tools": list(request.tools),
     }
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=_plain)
+
+
+def _message(message: Message) -> list[Any]:
+    images = [hashlib.sha256(image.data).hexdigest() for image in message.prepared_images]
+    return [message.role, message.content, list(message.tool_calls), message.tool_name, images]
 
 
 def utc(moment: datetime) -> str:

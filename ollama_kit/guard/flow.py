@@ -30,7 +30,7 @@ from ollama_kit.guard.evidence import Evidence, Sources
 from ollama_kit.guard.exchange import Listen, Result, Surroundings
 from ollama_kit.guard.fit import Counting, Fitted, Room, fit_context, fit_raw
 from ollama_kit.guard.images.attached import require_sight
-from ollama_kit.guard.judging import Judge, judge_answer, judge_inputs
+from ollama_kit.guard.judging import Judge, judge_answer, judge_inputs, said_in
 from ollama_kit.guard.leaks import find_leaks
 from ollama_kit.guard.policy import Policy
 from ollama_kit.guard.private.placeholders import Placeholders
@@ -116,7 +116,7 @@ class _Call:
                 self.findings += yield from judge_inputs(self.judge, self.request, self.draft, self.around, self.budget)
             verdict, heard = yield from self._attempt(fitted)
             if verdict.outcome == "valid" or self._cut_as_asked(verdict):
-                said = self.placeholders.hide(verdict.text)
+                said = self.placeholders.hide(said_in(verdict.text, heard.tool_calls))
                 self.findings += yield from judge_answer(self.judge, said, self.draft, self.around, self.budget)
                 return self._result(verdict, heard, fitted)
             if verdict.outcome == "length" and self._more_room(fitted):

@@ -6,7 +6,8 @@ window many times over) is treated by the config's `on_error`, never as safe.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+import json
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -151,6 +152,11 @@ def judge_answer(judge: Judge | None, answer: str, draft: Draft, around: Surroun
         return ()
     asked = "" if draft.question is None else draft.turns[draft.question].content
     return (yield from judge_flow(judge, Judged(answer, "answer", len(answer), asked), around, budget))
+
+
+def said_in(text: str, tool_calls: Sequence[Mapping[str, Any]]) -> str:
+    """All that an answer says: its text, and the calls of tools that it asks for."""
+    return "\n".join(part for part in (text, json.dumps(tool_calls, ensure_ascii=False) if tool_calls else "") if part)
 
 
 def inputs(request: Request, draft: Draft) -> Iterator[Judged]:

@@ -44,7 +44,7 @@ def test_the_digests_can_be_made_again_from_the_texts() -> None:
     """Whoever has the texts can prove that they are the ones of the row."""
     row = row_of(finished("问题", "答案"), texts=True)
     assert row.input is not None
-    assert json.loads(row.input)["messages"] == [["user", "问题", []]]
+    assert json.loads(row.input)["messages"] == [["user", "问题", [], "", []]]
     assert hashlib.sha256(row.input.encode()).hexdigest() == row.input_sha256
     assert hashlib.sha256("答案".encode()).hexdigest() == row.output_sha256
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from ollama_kit.errors import UsageError
@@ -80,9 +82,15 @@ def documents_from(documents: Sequence[DocumentLike] | DocumentLike) -> tuple[Do
 
 def language_of(text: str) -> str:
     """ "zh" if at least a tenth of the first letters are Chinese characters, else "en"."""
-    letters = [character for character in text[:4000] if character.isalpha()]
-    chinese = sum("\u3400" <= character <= "\u9fff" for character in letters)
-    return "zh" if letters and chinese * 10 >= len(letters) else "en"
+    begun = text[:4000]
+    letters = sum(map(str.isalpha, begun))
+    chinese = sum(map(len, _chinese().findall(begun)))
+    return "zh" if letters and chinese * 10 >= letters else "en"
+
+
+@cache
+def _chinese() -> re.Pattern[str]:
+    return re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+")
 
 
 def _document(item: Any, at: int) -> Document:

@@ -26,10 +26,14 @@ class Passage:
         passage = self
         for stage in stages:
             changed, found = stage(passage.text, passage.source)
-            located = tuple(replace(finding, span=passage.original(finding.span)) for finding in found)
+            located = tuple(map(passage.located, found))
             maps = passage.maps if changed.text is passage.text else (*passage.maps, changed.map)
             passage = Passage(changed.text, passage.source, maps, (*passage.findings, *located))
         return passage
+
+    def located(self, finding: Finding) -> Finding:
+        """A finding in this text, with its span in the caller's own."""
+        return replace(finding, span=self.original(finding.span)) if self.maps else finding
 
     def original(self, span: tuple[int, int]) -> tuple[int, int]:
         """The span in the caller's own text of a span in this one."""

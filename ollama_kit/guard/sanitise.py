@@ -83,7 +83,9 @@ def sanitise(request: Request, guards: Guards, fence: Fence, system: str = "") -
     for at, document in enumerate(request.documents):
         passage = guards.document(document.text, f"document {at}")
         findings += passage.findings
-        documents.append(Document(passage.text, guards.document(document.name, "name").text))
+        given = document.name != f"{at + 1}"  # else it is the number that we gave it
+        name = guards.document(document.name, "name").text if given else document.name
+        documents.append(Document(passage.text, name))
     if system and not any(turn.role == "system" for turn in turns):
         turns.insert(0, Message("system", system, trusted=True, keep=True))
     return Sanitised(Draft(tuple(turns), tuple(documents), apart, turn_keys=tuple(keys)), tuple(findings))

@@ -97,7 +97,7 @@ def load_policy(policy: PolicyLike) -> Policy:
     if isinstance(policy, str):
         return _load(policy)
     source = Source(Path("policy"), dict(policy))
-    return _over(_load(str(policy.get("extends", "standard"))), source, "custom")
+    return _over(_load(_named(policy.get("extends", "standard"))), source, "custom")
 
 
 @lru_cache(maxsize=32)
@@ -116,8 +116,13 @@ def _load(name: str, chain: tuple[Path, ...] = ()) -> Policy:
         line = source.line("policy") if "policy" in source.data else 1
         raise SpecError(f"the first line of a policy is `policy: {POLICY_VERSION}`", path=path, line=line)
     parent = source.data.get("extends")
-    below = _load(str(parent), (*chain, path)) if parent is not None else Policy()
+    below = _load(_named(parent), (*chain, path)) if parent is not None else Policy()
     return _over(below, source, path.stem)
+
+
+def _named(parent: Any) -> str:
+    """The name that `extends` gives. YAML reads a bare `off` as false."""
+    return "off" if parent is False else str(parent)
 
 
 def _find(name: str) -> Path:

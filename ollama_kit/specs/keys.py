@@ -57,7 +57,7 @@ KEYS: Mapping[str, Key] = {
     "requires": Key("the lowest Ollama version as text, such as '0.14.0'", _name),
     "quantize": Key("a quantisation such as q4_K_M", _name),
     "keep_alive": Key("a duration such as 10m, or seconds as a number", lambda v: _name(v) or _whole(v)),
-    "guard": Key("the name of a guard policy: strict, standard or off", _name),
+    "guard": Key("the name of a guard policy: strict, standard or off", lambda v: _name(v) or v is False),
     "modelfile": Key("the name of a Modelfile template: default, qwen or adapter", _name),
     "vars": Key("a mapping of values for Jinja", _mapping),
 }

@@ -74,13 +74,18 @@ def _to_spec(path: Path, layered: Layered) -> ModelSpec:
         messages=_messages(layered),
         license=(licence,) if isinstance(licence, str) else tuple(licence),
         parameters=MappingProxyType(_parameters(layered)),
-        guard=data.get("guard", "standard"),
+        guard=_guard(data.get("guard")),
         modelfile_template=data.get("modelfile") or _modelfile_template(data),
         path=path,
         lines=MappingProxyType({key: layered.where(key) for key in dotted_keys(layered.data)}),
     )
     optional = ("renderer", "parser", "requires", "quantize", "keep_alive")
     return replace(spec, **{key: data[key] for key in optional if key in data})
+
+
+def _guard(value: Any) -> str:
+    """The name of a policy. YAML reads a bare `off` as false."""
+    return "off" if value is False else value or "standard"
 
 
 def _modelfile_template(data: Mapping[str, Any]) -> str:

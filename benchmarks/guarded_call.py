@@ -18,12 +18,10 @@ from benchmarks.instant_server import serving
 from benchmarks.material import MODEL, QUESTION, RECORD, group_chat, ollama_answers, plain_answers
 from benchmarks.timing import in_ms, in_turns, median_above, metered_in_turns, seconds_of, verdict
 from ollama_kit.client import Client
-from ollama_kit.guard.control_tokens import neutralise_control_tokens
 from ollama_kit.guard.conversation import messages_from
 from ollama_kit.guard.fence import Fence
 from ollama_kit.guard.fit import Counting
-from ollama_kit.guard.passage import Stage
-from ollama_kit.guard.policy import load_policy
+from ollama_kit.guard.policy import PolicyLike, load_policy
 from ollama_kit.guard.private.placeholders import Placeholders
 from ollama_kit.guard.stages import Guards
 from ollama_kit.server.wire import encode
@@ -38,6 +36,14 @@ ROUNDS = {4_000: 300, 100_000: 60}
 PIECES = 3
 MANY_PIECES = 203
 STAGE_ROUNDS = {4_000: 100, 100_000: 15}
+STAGES: Mapping[str, Mapping[str, str]] = {
+    "normalise": {"normalise": "on"},
+    "private data": {"secrets": "redact", "personal": "flag"},
+    "injection": {"injection": "flag"},
+    "control tokens": {"control_tokens": "break"},
+    "markup": {"markup": "disarm"},
+}
+"""What `standard` does to a document, a stage at a time."""
 TEMPLATE = Path(__file__).parents[1] / "tests" / "data" / "chat_templates" / "chatml.gotmpl"
 
 
@@ -129,19 +135,14 @@ def _peers(python: str, asked: Mapping[str, str]) -> Iterator[tuple[Mapping[str,
 
 
 def _by_stage(url: str) -> Iterable[str]:
-    """Each stage alone, on the text as it comes."""
+    """Each stage alone, on the text as it comes, and all of them."""
     with Client(Settings(host=url)) as client:
         tokens = client.profile(MODEL).control_tokens
-    guards = Guards(load_policy("standard"), tokens, Placeholders())
     fence = Fence(b"0" * 16)
-    normalise, private = guards._first()
-    (injection,), (markup,) = guards._screening(), guards._disarming()
-    stages: dict[str, Stage] = {
-        "normalise": normalise,
-        "private data": private,
-        "injection": injection,
-        "control tokens": partial(_tokens_broken, tokens=tokens),
-        "markup": markup,
+    policies: dict[str, PolicyLike] = {name: {"extends": "off", **words} for name, words in STAGES.items()}
+    stages = {
+        name: Guards(load_policy(policy), tokens, Placeholders()).document
+        for name, policy in {**policies, "all": "standard"}.items()
     }
     for size_bytes, rounds in STAGE_ROUNDS.items():
         for language in QUESTION:
@@ -149,14 +150,10 @@ def _by_stage(url: str) -> Iterable[str]:
             works: dict[str, Callable[[], object]] = {
                 name: partial(stage, text, "document 0") for name, stage in stages.items()
             }
-            works |= {"fence": partial(fence.around, text, "1"), "all": partial(guards.document, text, "document 0")}
+            works["fence"] = partial(fence.around, text, "1")
             seconds = in_turns(works, rounds, warm_up=3)
             figures = ", ".join(f"{name} {median(taken) * 1e3:.2f}" for name, taken in seconds.items())
             yield f"{size_bytes // 1000} KB {language}, ms: {figures}"
-
-
-def _tokens_broken(text: str, source: str, tokens: Any) -> Any:
-    return neutralise_control_tokens(text, tokens, source)
 
 
 def _by_piece() -> Iterable[str]:
@@ -196,8 +193,5 @@ def _body_of(client: Client, document: str) -> dict[str, Any]:
 
 def _rendered(client: Client, document: str) -> str:
     """The prompt as the tokenizer gets it."""
-    request = client.request(MODEL, QUESTION["zh"], document, {})
-    steps = client.steps(request, RECORD, {}, client.profile)
-    sent = (next(steps).call.body or {})["messages"]
-    steps.close()
-    return Counting(client.profile(MODEL), exactly=True).count(messages_from(sent)).rendered or ""
+    sent = messages_from(_body_of(client, document)["messages"])
+    return Counting(client.profile(MODEL), exactly=True).count(sent).rendered or ""

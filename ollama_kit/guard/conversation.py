@@ -83,14 +83,14 @@ def documents_from(documents: Sequence[DocumentLike] | DocumentLike) -> tuple[Do
 def language_of(text: str) -> str:
     """ "zh" if at least a tenth of the first letters are Chinese characters, else "en"."""
     begun = text[:4000]
-    letters = sum(map(str.isalpha, begun))
-    chinese = sum(map(len, _chinese().findall(begun)))
+    letters, chinese = (sum(map(len, runs.findall(begun))) for runs in _scripts())
     return "zh" if letters and chinese * 10 >= letters else "en"
 
 
 @cache
-def _chinese() -> re.Pattern[str]:
-    return re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+")
+def _scripts() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Letters of any script, and Chinese characters."""
+    return re.compile(r"[^\W\d_]+"), re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+")
 
 
 def _document(item: Any, at: int) -> Document:

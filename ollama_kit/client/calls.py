@@ -5,12 +5,13 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from ollama_kit.audit.opening import open_audit
 from ollama_kit.client.streaming import Delta, Partial, Restart
-from ollama_kit.errors import SpecNotFound, UsageError
+from ollama_kit.errors import GuardBlocked, SpecNotFound, UsageError
 from ollama_kit.guard.conversation import (
     DocumentLike,
     MessageLike,
@@ -19,7 +20,7 @@ from ollama_kit.guard.conversation import (
     language_of,
     messages_from,
 )
-from ollama_kit.guard.events import Hook, Streamed
+from ollama_kit.guard.events import Finished, Hook, Streamed, announce
 from ollama_kit.guard.exchange import Listen, Result, Surroundings
 from ollama_kit.guard.fence import Fence
 from ollama_kit.guard.flow import Steps, guarded_call
@@ -101,9 +102,9 @@ class Calls:
             raise UsageError("there is nothing to ask: no message and no document")
         if raw is not None and how.get("tools"):
             raise UsageError("a raw prompt takes no tools: its template is the caller's own")
-        return Request(
+        request = Request(
             model=model,
-            messages=prepare_images(turns, self.policy_of(model, how).image_rules),
+            messages=turns,
             documents=texts,
             think=bool(spec.thinking if think is None and spec else think),
             options=options,
@@ -111,6 +112,15 @@ class Calls:
             tools=tuple(how.get("tools") or ()),
             raw=raw,
         )
+        return self._with_images(request, self.policy_of(model, how))
+
+    def _with_images(self, request: Request, policy: Policy) -> Request:
+        """The request with its images prepared. A call that is refused for one has ended, and that is told."""
+        try:
+            return replace(request, messages=prepare_images(request.messages, policy.image_rules))
+        except GuardBlocked as error:
+            announce(Finished(request, None, "", error, "", "", policy.name), self._around.hooks)
+            raise
 
     def steps(self, request: Request, schema: Any, how: How, profile: Callable[[str], Profile]) -> Steps:
         """The call's flow. What is wrong with the schema or the policy is said before the server is asked."""

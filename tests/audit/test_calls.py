@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ollama_kit import AsyncClient, Client
+from ollama_kit import AsyncClient, Client, Message
 from ollama_kit.audit.log import read_rows
 from ollama_kit.audit.opening import audit_path
 from ollama_kit.audit.row import AuditRow
@@ -92,6 +92,16 @@ def test_each_way_to_fail_is_a_row_with_its_code(client: Client, path: Path, say
     assert rows[0].predicted_tokens is not None
     assert rows[0].predicted_tokens > 4096
     assert rows[1].findings[-1]["action"] == "blocked"
+
+
+def test_an_image_that_is_refused_is_on_record(client: Client, path: Path, scripted: ScriptedServer) -> None:
+    """Before the server was asked for anything: there is no digest and no host, and nothing of the image."""
+    image = b"\x89PNG\r\n\x1a\n" + bytes(2_000)
+    with pytest.raises(GuardBlocked):
+        client.chat("m", Message("user", "what is this?", images=(image,)), policy={"image_megabytes": 0.001})
+    row = only(path)
+    assert (row.verdict, row.digest, row.host, row.findings[0]["stage"]) == ("guard.blocked", "", "", "images")
+    assert not scripted.requests
 
 
 def test_an_empty_result_that_the_policy_made_is_not_valid(client: Client, path: Path, says: Say) -> None:

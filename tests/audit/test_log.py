@@ -22,7 +22,7 @@ from tests.audit.rows import START, row
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return tmp_path / "合同 文件夹" / "audit?#.sqlite3"
+    return tmp_path / "合同 文件夹" / "audit #1%20.sqlite3"
 
 
 def open_log(path: Path, texts: bool = False) -> AuditLog:

@@ -20,6 +20,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "diff": ("models", "Compare the spec NAME with what the server has."),
     "show": ("models", "Show MODEL: context, GQA, tokenizer, quantisation, capabilities."),
     "rm": ("models", "Remove the model NAME from the server, and what interrupted builds left."),
+    "wechat": ("wechat", "Summarise WeChat chats: topics, to-dos and questions, each with its messages."),
     "scan": ("guarding", "Give the guard's verdict on a text, without a model."),
     "schema": ("guarding", "Show the grammar-safe subset of a schema, and what it loses."),
     "count": ("ask", "Count the tokens of FILE, or of standard input, as MODEL does."),

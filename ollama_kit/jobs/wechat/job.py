@@ -12,6 +12,7 @@ from ollama_kit.guard.conversation import Document
 from ollama_kit.guard.profile import Profile
 from ollama_kit.jobs.figures.deadlines import resolve_deadline
 from ollama_kit.jobs.ledger import Ledger, Outcome, task_key
+from ollama_kit.jobs.pace import measure_pace
 from ollama_kit.jobs.runner import Batch, Executor, Progress, Task
 from ollama_kit.jobs.wechat.chunking import Chunk, Chunker
 from ollama_kit.jobs.wechat.merging import merge
@@ -22,18 +23,20 @@ from ollama_kit.jobs.wechat.summary import Coverage, Failure, Finding, Question,
 JOB = "wechat"
 ANSWER_SHARE = 3  # a third of the window is for the answer
 AROUND_TOKENS = 400  # the question, the fence and the chat template around a chunk
+ANSWER_TOKENS = 500  # what a chunk's answer comes to, for an estimate
 EXCERPT_CHARACTERS = 80
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a run will take: `seconds` is None until a speed is known from work done before."""
+    """What a run will take. `tokens` are those of the chunks that are not done yet, `seconds` what they will take at
+    the speed of the work done before, or of a short request where there was none."""
 
     messages: int
     chunks: int
     chunks_done: int
     tokens: int
-    seconds: float | None
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -49,15 +52,23 @@ class WeChatJob:
     tell: Callable[[Progress], None] = lambda progress: None
 
     def estimate(self, messages: Iterable[Message]) -> Estimate:
-        """Chunks, tokens and seconds, without asking the model anything."""
+        """Chunks, tokens and seconds. No message is sent: a speed that is not known is measured with other words."""
         chunks = self._chunks(messages)
         tasks = [self._task(chunk) for chunk in chunks]
         known = [task for task in tasks if (found := self.ledger.find(task.key)) is not None and found.done]
-        speeds = self.ledger.speeds()
         open_tokens = sum(task.tokens for task in tasks) - sum(task.tokens for task in known)
-        pace = speeds["seconds"] / speeds["tokens"] if speeds["tokens"] else None
-        seconds = None if pace is None else open_tokens * pace / self.slots
-        return Estimate(sum(len(c.messages) for c in chunks), len(chunks), len(known), open_tokens, seconds)
+        speeds = self.ledger.speeds()
+        if speeds["tokens"]:
+            seconds = open_tokens * speeds["seconds"] / speeds["tokens"]
+        else:
+            pace = measure_pace(self.client.server, self.model, self._profile().context_tokens)
+            seconds = (len(tasks) - len(known)) * pace.seconds(
+                prompt_tokens=open_tokens // max(1, len(tasks) - len(known)) + AROUND_TOKENS,
+                answer_tokens=ANSWER_TOKENS,
+            )
+        return Estimate(
+            sum(len(c.messages) for c in chunks), len(chunks), len(known), open_tokens, seconds / self.slots
+        )
 
     def summarise(self, messages: Iterable[Message], executor: Executor | None = None) -> tuple[Summary, ...]:
         """One summary a conversation, in the order of their first messages. A chunk that gives no valid answer is a

@@ -10,7 +10,7 @@ from ollama_kit.guard.report import Finding
 
 STAGE = "leak"
 TELLING = 16  # characters from which on a sentence of the system prompt is no chance match; half that for Chinese
-_SENTENCES = re.compile(r"[^\n。！？!?；;]+")
+_SENTENCES = re.compile(r"(?:[^\n。！？!?；;.]|\.(?!\s|$))+")  # a full stop within a word or a figure ends nothing
 
 
 def find_leaks(answer: str, keys: Sequence[str], system: str, given: Sequence[str]) -> tuple[Finding, ...]:

@@ -1,23 +1,30 @@
 """llm-guard's scanners as stages of a guard policy; the only place that imports llm_guard, and only when it is asked.
 
-catalogue   which scanners there are, what each takes and costs, and which are refused
-rules       the `scanners:` part of a policy
-library     llm_guard on this machine: whole, or the modules that need no torch
-folders     a local model: its files, its labels, its window
-windows     a text in pieces that a model can take
-matching, secret_values
-            the scanners without a model, with the matching that llm-guard lacks
-learned     the scanners with one
-loaded      one scanner, made once a process, with its lock
-running     input and output stages
-status      what would work here, for `doctor`
+    catalogue   which scanners there are, what each takes and costs, and which are refused
+    rules       the `scanners:` part of a policy
+    library     llm-guard on this machine: its modules, each imported by itself
+    folders     a local model: its files, its labels, its window
+    windows     a text in pieces that a model can take
+    outcome     what a scanner is asked, and what it answers
+    matching    the scanners without a model, with the matching that llm-guard lacks; secret_values: its secrets
+    learned     the scanners with a model
+    fetched     the scanners that need another library's data
+    loaded      one scanner, made once a process, with its lock and limits
+    running     input and output stages
+    status      what would work here, for `doctor`
+
+Public names load on first use.
 """
 
 from __future__ import annotations
 
-from ollama_kit.guard.scanners.rules import ScannerConfig, ScannerRule, parse_scanners
-from ollama_kit.guard.scanners.running import Scanners, load_scanners
-from ollama_kit.guard.scanners.status import ScannerStatus, scanner_status
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ollama_kit.guard.scanners.rules import ScannerConfig, ScannerRule, parse_scanners
+    from ollama_kit.guard.scanners.running import Scanners, load_scanners
+    from ollama_kit.guard.scanners.status import ScannerStatus, scanner_status
 
 __all__ = [
     "ScannerConfig",
@@ -28,3 +35,19 @@ __all__ = [
     "parse_scanners",
     "scanner_status",
 ]
+
+_HOMES = {
+    "ScannerConfig": "rules",
+    "ScannerRule": "rules",
+    "ScannerStatus": "status",
+    "Scanners": "running",
+    "load_scanners": "running",
+    "parse_scanners": "rules",
+    "scanner_status": "status",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name in _HOMES:
+        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -232,7 +232,7 @@ KINDS: Mapping[str, Kind] = {
 
 REFUSED: Mapping[str, str] = {
     "URLReachability": "it fetches every address that the model wrote, from inside your network",
-    "JSON": "it rewrites valid JSON, checks no schema and is quadratic; give the call a `schema` instead",
+    "JSON": "it rewrites text that is not JSON, checks no schema and is quadratic; give the call a `schema` instead",
 }
 """Scanners that no policy may name, and why."""
 

@@ -30,7 +30,7 @@ def read_folder(rule: ScannerRule) -> dict[str, Any]:
                 "请给出含 config.json、分词器与权重的文件夹;相对路径以策略文件所在文件夹为准。",
             ),
         )
-    missing = [what for what, globs in (("weights", WEIGHTS), ("a tokenizer", TOKENIZERS)) if not _any(folder, globs)]
+    missing = [what for what, globs in (("weights", WEIGHTS), ("tokenizer", TOKENIZERS)) if not _any(folder, globs)]
     if missing:
         raise UsageError(f"the model folder {folder} of {rule.name!r} has no {' and no '.join(missing)}")
     return _read(folder / "config.json", rule)

@@ -24,7 +24,8 @@ BOUNDARY = rf"(?:\b|(?<={_LETTER})(?!{_LETTER})|(?<!{_LETTER})(?={_LETTER}))"
 """Where a word ends, also against scripts that write without blanks: there `\\b` sees no end between 号 and 1."""
 
 WORDS_A_MINUTE, CHARACTERS_A_MINUTE = 200, 300
-_READ = re.compile(rf"[{_NO_BLANKS}]|[^\s{_NO_BLANKS}]+")
+_SIGNS = "\u3001-\u303f\uff01-\uff65"
+_READ = re.compile(rf"([{_NO_BLANKS}{_SIGNS}])|[^\s{_NO_BLANKS}{_SIGNS}]+")
 
 
 def checks() -> dict[str, Callable[[ScannerRule], Check]]:
@@ -147,8 +148,7 @@ def _reading_time(rule: ScannerRule) -> Check:
     def check(asked: Asked) -> Outcome:
         minutes, cut = 0.0, -1
         for found in _READ.finditer(asked.text):
-            alone = re.match(rf"[{_NO_BLANKS}]", found.group())
-            minutes += 1 / (CHARACTERS_A_MINUTE if alone else WORDS_A_MINUTE)
+            minutes += 1 / (CHARACTERS_A_MINUTE if found.group(1) else WORDS_A_MINUTE)
             if minutes > limit and cut < 0:
                 cut = found.start()
         if cut < 0:

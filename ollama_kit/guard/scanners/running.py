@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ollama_kit.errors import GuardBlocked
@@ -98,8 +98,6 @@ def _findings(rule: ScannerRule, outcome: Outcome, source: str, length: int) -> 
 
 def _moved(found: Finding, restored: Changed) -> Finding:
     """The finding with its span in the answer as it came."""
-    from dataclasses import replace
-
     return replace(found, span=restored.map.span(*found.span))
 
 

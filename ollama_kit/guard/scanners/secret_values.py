@@ -1,8 +1,7 @@
 """Secrets: detect-secrets' rules as llm-guard chooses them, and the kit's own, over a text in memory.
 
-llm-guard writes the text to a temporary file, opens it in the locale's encoding and lets a comment in it
-("pragma: allowlist secret") switch rules off. Here the rules see the text alone, and no rule asks a service whether
-a key is valid.
+llm-guard writes the text to a temporary file, opens that in the locale's encoding, keeps the rules in settings that
+are the process's, and replaces one place of each value. Here the rules see the text alone.
 """
 
 from __future__ import annotations
@@ -54,7 +53,8 @@ def _plugins(wanted: list[dict[str, Any]]) -> Iterator[Any]:
     """detect-secrets' plugins, made ready. Each is sought in all the files: two of llm-guard's name each other's."""
     util = importlib.import_module("detect_secrets.core.plugins.util")
     paths = sorted({settings["path"].removeprefix("file://") for settings in wanted if "path" in settings})
-    kinds = [*util.get_mapping_from_secret_type_to_class().values()]
+    built_in = util.get_mapping_from_secret_type_to_class.__wrapped__  # what its cache holds is the process's own
+    kinds = [*built_in().values()]
     kinds += [kind for path in paths for kind in util.get_plugins_from_file(path)]
     named = {kind.__name__: kind for kind in kinds}
     for settings in wanted:

@@ -32,7 +32,7 @@ def disjoint(text: str, tokenizer: Any, room: int) -> tuple[Span, ...]:
                 stop = start + (stop - start) // 2
             spans.append((start, stop))
             start = stop
-    return tuple(spans)
+    return (*spans, (start, len(text))) if start < len(text) else tuple(spans)
 
 
 def count(text: str, tokenizer: Any) -> int:

@@ -1,0 +1,68 @@
+"""Tests that need llm-guard run where it is installed, and must run where OLLAMA_KIT_REQUIRE_LLM_GUARD is set."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from ollama_kit.guard.scanners import ScannerConfig, Scanners, load_scanners, parse_scanners
+from ollama_kit.specs.source import Source
+
+REQUIRED = os.environ.get("OLLAMA_KIT_REQUIRE_LLM_GUARD", "") not in ("", "0")
+
+
+def needs(*packages: str) -> None:
+    missing = [name for name in packages if find_spec(name) is None]
+    if missing and REQUIRED:
+        pytest.fail(f"{', '.join(missing)} must be installed here")
+    if missing:
+        pytest.skip(f"{', '.join(missing)} not installed; `make test-llm-guard` runs this")
+
+
+@pytest.fixture(scope="session")
+def llm_guard() -> ModuleType:
+    """llm-guard as it comes, whole. Its libraries warn when they are imported; ours is not to mend that."""
+    needs("llm_guard", "torch", "transformers")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        import llm_guard
+        import llm_guard.input_scanners
+        import llm_guard.output_scanners
+    return llm_guard
+
+
+@pytest.fixture(scope="session")
+def tiny_models(llm_guard: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """Gives the folder of a tiny model with the labels asked for; the first is that of texts with "ignore"."""
+    from tests.guard.scanners.tiny import save_tiny
+
+    def make(*labels: str, **more: Any) -> Path:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return save_tiny(tmp_path_factory.mktemp("model"), labels, **more)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def injection_model(tiny_models: Callable[..., Path]) -> Path:
+    return tiny_models("INJECTION", "SAFE")
+
+
+def parsed(**scanners: Any) -> ScannerConfig:
+    """The configuration of a policy's `scanners:`, with the file that errors name."""
+    return parse_scanners(scanners, Source(Path("policy.yaml"), {}))
+
+
+def ready(side: str, scanner: str, **rule: Any) -> Scanners:
+    """One scanner, loaded. What is not a key of a rule is an option of the scanner."""
+    keys = {name: rule.pop(name) for name in ("name", "model", "threshold", "on_fail", "labels") if name in rule}
+    config = {name: rule.pop(name) for name in ("download", "timeout_s", "max_chars") if name in rule}
+    return load_scanners(parsed(**{side: [{"scanner": scanner, "options": rule, **keys}]}, **config))

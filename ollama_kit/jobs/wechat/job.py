@@ -10,7 +10,7 @@ from typing import Any
 from ollama_kit.client.blocking import Client
 from ollama_kit.guard.conversation import Document
 from ollama_kit.guard.profile import Profile
-from ollama_kit.jobs.figures.deadlines import resolve_deadline
+from ollama_kit.jobs.dates.deadlines import resolve_deadline
 from ollama_kit.jobs.ledger import Ledger, Outcome, task_key
 from ollama_kit.jobs.pace import measure_pace
 from ollama_kit.jobs.runner import Batch, Executor, Progress, Task
@@ -19,12 +19,16 @@ from ollama_kit.jobs.wechat.merging import merge
 from ollama_kit.jobs.wechat.message import Message
 from ollama_kit.jobs.wechat.prompts import chunk_language, chunk_prompt, chunk_schema
 from ollama_kit.jobs.wechat.summary import Coverage, Failure, Finding, Question, Summary, Todo, Topic
+from ollama_kit.structured.find import Found, find_json
 
 JOB = "wechat"
 ANSWER_SHARE = 3  # a third of the window is for the answer
 AROUND_TOKENS = 400  # the question, the fence and the chat template around a chunk
 ANSWER_TOKENS = 500  # what a chunk's answer comes to, for an estimate
 EXCERPT_CHARACTERS = 80
+FORGED = "chat/forged_answer"
+DISTRUSTED = ("injection/", FORGED)
+"""Findings that make a message no ground for an item: it talks to the model, or in the model's place."""
 
 
 @dataclass(frozen=True)
@@ -129,8 +133,8 @@ class WeChatJob:
     def _summary(self, pairs: Sequence[tuple[Chunk, Outcome]]) -> Summary:
         said = {message.id: message for chunk, _ in pairs for message in chunk.messages}
         done = [(chunk, outcome) for chunk, outcome in pairs if outcome.done]
-        found = _findings(done)
-        suspects = frozenset(item.message for item in found if item.rule.startswith("injection/"))
+        found = [*_findings(done), *_forged(said.values())]
+        suspects = frozenset(item.message for item in found if item.rule.startswith(DISTRUSTED))
         merged = merge([outcome.value for _, outcome in done], said, suspects, _due)
         times = [message.time for message in said.values()]
         items: tuple[Topic | Todo | Question, ...] = (*merged.topics, *merged.todos, *merged.questions)
@@ -169,9 +173,26 @@ def _findings(done: Sequence[tuple[Chunk, Outcome]]) -> list[Finding]:
     return list(found)
 
 
+def _forged(messages: Iterable[Message]) -> list[Finding]:
+    """Messages that have the form of an answer: JSON with its lists, put there for a model to copy."""
+    return [
+        Finding(message.id, FORGED, "high", "flagged")
+        for message in messages
+        if "{" in message.text and _is_answer(message.text)
+    ]
+
+
+def _is_answer(text: str) -> bool:
+    found = find_json(text)
+    return isinstance(found, Found) and any(
+        isinstance(candidate.value, dict) and len(candidate.value.keys() & {"topics", "todos", "questions"}) > 1
+        for candidate in found.candidates
+    )
+
+
 def _with_excerpts(found: Sequence[Finding], said: Mapping[str, Message]) -> tuple[Finding, ...]:
     """The findings worth showing, with the beginning of the message each is about."""
-    shown = [item for item in found if item.severity in ("medium", "high") or item.rule.startswith("injection/")]
+    shown = [item for item in found if item.severity in ("medium", "high") or item.rule.startswith(DISTRUSTED)]
     return tuple(
         Finding(item.message, item.rule, item.severity, item.action, _excerpt(said[item.message].text))
         for item in shown

@@ -66,11 +66,9 @@ def missing_evidence(evidence: Sequence[Evidence]) -> tuple[Problem, ...]:
     )
 
 
-def asks_for_evidence(schema: Any) -> bool:
+def asks_for_evidence(schema: Schema) -> bool:
     """Whether the keyword stands anywhere in a schema."""
-    if isinstance(schema, Mapping):
-        return bool(schema.get(KEYWORD)) or any(map(asks_for_evidence, schema.values()))
-    return isinstance(schema, list) and any(map(asks_for_evidence, schema))
+    return KEYWORD in schema.keys
 
 
 @dataclass(frozen=True)

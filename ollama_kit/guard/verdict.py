@@ -135,7 +135,7 @@ class Reader:
     def _proven(self, value: Any, begun: Verdict, schema: Schema) -> Verdict:
         """A valid answer, with the places of its quotes."""
         evidence: tuple[Evidence, ...] = ()
-        if asks_for_evidence(schema.document):
+        if asks_for_evidence(schema):
             evidence = locate_evidence(schema, value, self.sources)
             missing = missing_evidence(evidence)
             if missing and self.policy.evidence == "error":

@@ -42,6 +42,17 @@ class Schema:
     target: type | None = None
     validator: Validator = field(repr=False, compare=False, kw_only=True)
 
+    @functools.cached_property
+    def keys(self) -> frozenset[str]:
+        """Every key of every object in the document: a keyword that is not among them says nothing anywhere."""
+        found: set[str] = set()
+        waiting = [self.document]
+        while waiting:
+            node = waiting.pop()
+            found.update(node if isinstance(node, dict) else ())
+            waiting += node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+        return frozenset(found)
+
     def to_python(self, data: Json) -> Any:
         """Validated plain data as the class the schema came from; as it is where it came from none.
 

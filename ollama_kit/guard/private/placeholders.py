@@ -103,8 +103,10 @@ class Placeholders:
         """`value` with every placeholder given out replaced by what it stands for: in a text, and in the texts and
         keys of nested lists and mappings. Nothing that was put back is looked at again. A key keeps its placeholder
         where the restored one is there already, since one of two entries would be lost."""
+        if not self:
+            return value
         if isinstance(value, str):
-            return look_alikes().sub(lambda found: self._values.get(found[0], found[0]), value) if self else value
+            return look_alikes().sub(lambda found: self._values.get(found[0], found[0]), value)
         if isinstance(value, Mapping):
             return self._restore_entries(value)
         if isinstance(value, (list, tuple)):

@@ -7,8 +7,14 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 # The wheels of the real test server exist for this platform only.
 REAL_PLATFORM := $(filter Linux-x86_64,$(shell uname -s)-$(shell uname -m))
 
+# llm-guard runs on Python 3.10 to 3.12 only and brings PyTorch: 1.5 GB, so it has an environment of its own. Where the
+# package index has the CUDA build (Linux), give TORCH the arguments by which pytorch.org installs the CPU one.
+GUARD_VENV := .venv-llm-guard
+GUARD_PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.10,$(shell $(name) -c 'print("$(name)")' 2>/dev/null)))
+TORCH ?= torch==2.13.0
+
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test demo lint test bench clean
+.PHONY: help setup setup-test demo lint test test-llm-guard bench clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -45,9 +51,19 @@ lint: setup-test ## format, lint and types
 test: lint ## everything CI runs; no test of the real server may be skipped
 	OLLAMA_KIT_REQUIRE_REAL=1 $(BIN)/python -m pytest
 
+$(GUARD_VENV)/.installed: pyproject.toml
+	@test -n '$(GUARD_PYTHON)' || { echo 'llm-guard needs Python 3.10, 3.11 or 3.12: GUARD_PYTHON=…' >&2; exit 2; }
+	$(GUARD_PYTHON) -m venv $(GUARD_VENV)
+	$(GUARD_VENV)/bin/python -m pip --quiet --disable-pip-version-check install $(TORCH)
+	$(GUARD_VENV)/bin/python -m pip --quiet --disable-pip-version-check install -e '.[llm-guard]' pytest hypothesis
+	@touch $@
+
+test-llm-guard: $(GUARD_VENV)/.installed ## the tests of llm-guard's scanners, with it; none may be skipped
+	OLLAMA_KIT_REQUIRE_LLM_GUARD=1 $(GUARD_VENV)/bin/python -m pytest tests/guard/scanners ollama_kit/guard/scanners
+
 bench: setup-test ## the benchmarks
 	$(BIN)/python -m benchmarks
 
-clean: ## remove .venv and what tools left; the tests' cache folder stays
-	rm -rf $(VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+clean: ## remove the environments and what tools left; the tests' cache folder stays
+	rm -rf $(VENV) $(GUARD_VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

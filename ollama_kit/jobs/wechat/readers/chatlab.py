@@ -7,19 +7,20 @@ from collections.abc import Iterator
 from typing import Any
 
 from ollama_kit.jobs.wechat.message import Group, Kind
-from ollama_kit.jobs.wechat.readers.json_items import Item, read_items
+from ollama_kit.jobs.wechat.readers.json_items import Head, read_json
 from ollama_kit.jobs.wechat.readers.kinds import of_system
 from ollama_kit.jobs.wechat.readers.marks import of_brackets
 from ollama_kit.jobs.wechat.readers.memotrace import group_of_file
 from ollama_kit.jobs.wechat.readers.moments import stamp
 from ollama_kit.jobs.wechat.readers.record import (
-    ROW_PROBLEMS,
+    ITEM_PROBLEMS,
     Broken,
     Event,
     Note,
     Options,
     Record,
     Reply,
+    checked,
     problem_of,
 )
 from ollama_kit.jobs.wechat.readers.stream import Source
@@ -70,14 +71,14 @@ class _Chat:
 
     def message(self, item: dict[str, Any], line: int) -> Record:
         when = stamp(item["timestamp"], self.options.zone)
-        sender, number = item["sender"], item.get("platformMessageId") or ""
+        sender, number = item["sender"], str(item.get("platformMessageId") or "")
         name = self._names.get(sender) or item.get("groupNickname") or item.get("accountName") or sender
         kind, content = _KINDS.get(item["type"], "unknown"), item.get("content") or ""
         if kind in ("system", "recall"):
             sender, name = ("", "") if sender == _SYSTEM else (sender, name)
             kind = "recall" if kind == "recall" else of_system(content)
             return Record(number, when, sender, name, False, kind, content, None, self.group, line)
-        reply = Reply(native_id=item.get("replyToMessageId") or "") if kind == "quote" else None
+        reply = Reply(native_id=str(item.get("replyToMessageId") or "")) if kind == "quote" else None
         text, detail = _text_of(kind, content)
         own = bool(self.owner) and sender == self.owner
         return Record(number, when, sender, name, own, kind, text, reply, self.group, line, detail)
@@ -96,24 +97,16 @@ def _text_of(kind: Kind, content: str) -> tuple[str, str]:
 
 def read_chatlab_json(source: Source, options: Options) -> Iterator[Event]:
     """The messages of a ChatLab JSON. Members that come behind them can not name them."""
-    chat, empty = _Chat(source, options), True
-    for part in read_items(source.blocks()):
-        if isinstance(part, Item):
-            empty = False
-            try:
-                yield chat.message(part.value, part.number)
-            except ROW_PROBLEMS as problem:
-                yield Broken(part.number, problem_of(problem))
-        elif isinstance(part, Broken):
-            empty = False
-            yield part
-        elif part.key == "meta":
-            chat.meta(part.value)
-        elif part.key == "members" and isinstance(part.value, list):
-            for member in part.value:
+    chat = _Chat(source, options)
+
+    def take(head: Head) -> None:
+        if head.key == "meta":
+            chat.meta(head.value)
+        elif head.key == "members" and isinstance(head.value, list):
+            for member in head.value:
                 chat.member(member)
-    if empty:
-        yield Note("no messages in this file")
+
+    return read_json(source.blocks(), lambda item: chat.message(item.value, item.number), take)
 
 
 def read_chatlab_jsonl(source: Source, options: Options) -> Iterator[Event]:
@@ -127,7 +120,7 @@ def read_chatlab_jsonl(source: Source, options: Options) -> Iterator[Event]:
             what = item["_type"]
             if what == "message":
                 empty = False
-                yield chat.message(item, number)
+                yield checked(chat.message(item, number))
             elif what == "member":
                 chat.member(item)
             elif what == "header":
@@ -136,7 +129,7 @@ def read_chatlab_jsonl(source: Source, options: Options) -> Iterator[Event]:
                 raise ValueError(f"unknown _type {what!r:.40}")
         except json.JSONDecodeError as problem:
             yield Broken(number, f"not JSON: {problem.msg} at character {problem.pos}")
-        except (*ROW_PROBLEMS, RecursionError) as problem:
+        except (*ITEM_PROBLEMS, RecursionError) as problem:
             yield Broken(number, problem_of(problem))
     if empty:
         yield Note("no messages in this file")

@@ -9,27 +9,18 @@ from typing import Any
 
 from ollama_kit.jobs.wechat.message import Group
 from ollama_kit.jobs.wechat.readers.csv_rows import read_csv
-from ollama_kit.jobs.wechat.readers.json_items import Item, read_items
+from ollama_kit.jobs.wechat.readers.json_items import Item, read_json
 from ollama_kit.jobs.wechat.readers.kinds import by_type, named, of_system
 from ollama_kit.jobs.wechat.readers.marks import BARE, Content
 from ollama_kit.jobs.wechat.readers.moments import moment
-from ollama_kit.jobs.wechat.readers.record import (
-    ROW_PROBLEMS,
-    Broken,
-    Event,
-    Note,
-    Options,
-    Record,
-    Reply,
-    problem_of,
-)
+from ollama_kit.jobs.wechat.readers.record import Event, Options, Record, Reply
 from ollama_kit.jobs.wechat.readers.stream import Source
 
 SYSTEM = "系统消息"
 CSV_HEADER = ("Time", "SenderName", "Sender", "TalkerName", "Talker", "Content")
 
 _QUOTE_HEAD = re.compile(r"> (.{0,128}?)\(([^()\n]{1,64})\) ((?:\d{4}-)?(?:\d{2}-\d{2} )?\d{2}:\d{2}:\d{2})")
-_FORWARD_HEAD = re.compile(r"  (.*) (?:\d{4}-)?(?:\d{2}-\d{2} )?\d{2}:\d{2}:\d{2}")
+_FORWARD_HEAD = re.compile(r"  (.*?) (?:\d{4}-)?(?:\d{2}-\d{2} )?\d{2}:\d{2}:\d{2}")
 
 
 _MARK_BEGINS = ("[", "!", ">")
@@ -124,18 +115,7 @@ def read_chatlog_csv(source: Source, options: Options) -> Iterator[Event]:
 
 def read_chatlog_json(source: Source, options: Options) -> Iterator[Event]:
     """The messages of chatlog's JSON list."""
-    empty = True
-    for part in read_items(source.blocks()):
-        empty = False
-        if isinstance(part, Item):
-            try:
-                yield _of_item(part, options)
-            except ROW_PROBLEMS as problem:
-                yield Broken(part.number, problem_of(problem))
-        elif isinstance(part, Broken):
-            yield part
-    if empty:
-        yield Note("an empty list: no messages")
+    return read_json(source.blocks(), lambda item: _of_item(item, options))
 
 
 def _of_item(part: Item, options: Options) -> Record:

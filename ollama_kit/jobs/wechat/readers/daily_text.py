@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from ollama_kit.jobs.wechat.message import Group
-from ollama_kit.jobs.wechat.readers.kinds import of_system
+from ollama_kit.jobs.wechat.readers.kinds import of_system, sounds_like_system
 from ollama_kit.jobs.wechat.readers.marks import of_memotrace
 from ollama_kit.jobs.wechat.readers.memotrace import group_of_file
 from ollama_kit.jobs.wechat.readers.moments import moment
@@ -21,6 +21,7 @@ from ollama_kit.jobs.wechat.readers.timed_text import marked_or_quote
 
 DAY = re.compile(r"\*{8,}(\d{4}-\d{2}-\d{2})\*{8,}")
 _SPEAKER = re.compile(r"(?!- \d)([^:\n]{0,64}):(.*)")
+_LINK = "【分享链接】"
 _ALONE = ("image", "video", "voice", "sticker", "file")
 
 
@@ -59,15 +60,22 @@ def _messages(lines: list[str], name: str, day: datetime, group: Group, start: i
     alone = True
     for offset, line in enumerate(lines):
         marked = of_memotrace(line)
-        now_alone = marked is not None and marked[0] in _ALONE
+        now_alone = (marked is not None and marked[0] in _ALONE) or _is_recall(line)
         if alone or now_alone:
             runs.append((start + offset, []))
         runs[-1][1].append(line)
-        alone = now_alone
+        ended = not line and runs[-1][1][0].startswith(_LINK)  # an empty line is the end of a link's four
+        alone = now_alone or ended
     for line_number, run in runs:
         text = "\n".join(run).strip("\n")
-        if not name:
-            yield Record("", day, "", "", False, of_system(text), text, None, group, line_number)
-        elif text or len(runs) == 1:
+        if not text and len(runs) > 1:
+            continue
+        if not name or _is_recall(text):
+            yield Record("", day, name, name, False, of_system(text), text, None, group, line_number)
+        else:
             (kind, words, detail), reply = marked_or_quote(text)
             yield Record("", day, name, name, False, kind, words, reply, group, line_number, detail)
+
+
+def _is_recall(line: str) -> bool:
+    return sounds_like_system(line) and of_system(line) == "recall"

@@ -18,7 +18,16 @@ from ollama_kit.jobs.wechat.readers.appmsg import of_xml, reply_of, system_text
 from ollama_kit.jobs.wechat.readers.kinds import APP, by_type, of_system
 from ollama_kit.jobs.wechat.readers.moments import stamp
 from ollama_kit.jobs.wechat.readers.packed import ZSTD_MAGIC, sender_in_extra, unpack_lz4, unpack_zstd
-from ollama_kit.jobs.wechat.readers.record import ROW_PROBLEMS, Broken, Event, Note, Options, Record, problem_of
+from ollama_kit.jobs.wechat.readers.record import (
+    ITEM_PROBLEMS,
+    Broken,
+    Event,
+    Note,
+    Options,
+    Record,
+    checked,
+    problem_of,
+)
 
 MAGIC = b"SQLite format 3\0"
 
@@ -68,8 +77,8 @@ def read_v3(path: Path, options: Options) -> Iterator[Event]:
         names = _names(path, connection)
         for row in _rows(path, connection, _V3_QUERY):
             try:
-                yield _of_v3(row, names, options)
-            except ROW_PROBLEMS as problem:
+                yield checked(_of_v3(row, names, options))
+            except ITEM_PROBLEMS as problem:
                 yield Broken(row[0], problem_of(problem))
 
 
@@ -87,8 +96,8 @@ def read_v4(path: Path, options: Options) -> Iterator[Event]:
             quoted = table.replace('"', '""')
             for row in _rows(path, connection, _V4_QUERY.format(table=f'"{quoted}"')):
                 try:
-                    yield _of_v4(row, group, names, options)
-                except ROW_PROBLEMS as problem:
+                    yield checked(_of_v4(row, group, names, options))
+                except ITEM_PROBLEMS as problem:
                     yield Broken(row[0], f"{table}: {problem_of(problem)}")
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from ollama_kit.jobs.wechat.readers.record import Broken
+from ollama_kit.jobs.wechat.readers.record import ITEM_PROBLEMS, Broken, Event, Note, Record, checked, problem_of
 
 LONGEST_ITEM = 1 << 24
 """Characters that one item may have. What is longer is not a message, and would not fit in bounded memory."""
@@ -34,6 +34,27 @@ class Item(NamedTuple):
 
     number: int
     value: Any
+
+
+def read_json(
+    blocks: Iterable[str], make: Callable[[Item], Record], take: Callable[[Head], None] | None = None
+) -> Iterator[Event]:
+    """The messages that `make` makes of the items of a file, and what is broken; `take` is given the other keys."""
+    empty = True
+    for part in read_items(blocks):
+        if isinstance(part, Item):
+            empty = False
+            try:
+                yield checked(make(part))
+            except ITEM_PROBLEMS as problem:
+                yield Broken(part.number, problem_of(problem))
+        elif isinstance(part, Broken):
+            empty = False
+            yield part
+        elif take is not None:
+            take(part)
+    if empty:
+        yield Note("no messages in this file")
 
 
 class _Fault(Exception):

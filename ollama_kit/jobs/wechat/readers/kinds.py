@@ -101,7 +101,7 @@ NAMES: dict[str, Kind] = {
 
 _RECALL = re.compile(r"撤回了一条(?:成员)?消息|已撤回|\brecalled a message\b|\bunsent a message\b")
 _SYSTEM_LINE = re.compile(
-    r'"[^"\n]{1,64}" ?(?:邀请|将|拍了拍|撤回了一条|修改群名|recalled a message)'
+    r'"[^\n]{1,64}" ?(?:邀请|将|拍了拍|撤回了一条|修改群名|recalled a message)'
     r"|(?:你|You) ?(?:邀请|将|撤回了一条|修改群名|拍了拍|recalled|renamed|invited|removed)"
 )
 

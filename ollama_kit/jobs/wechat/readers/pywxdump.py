@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from ollama_kit.jobs.wechat.message import Group
 from ollama_kit.jobs.wechat.readers.csv_rows import read_csv
-from ollama_kit.jobs.wechat.readers.json_items import Item, read_items
+from ollama_kit.jobs.wechat.readers.json_items import read_json
 from ollama_kit.jobs.wechat.readers.kinds import named, of_system
 from ollama_kit.jobs.wechat.readers.moments import moment
-from ollama_kit.jobs.wechat.readers.record import (
-    ROW_PROBLEMS,
-    Broken,
-    Event,
-    Note,
-    Options,
-    Record,
-    Reply,
-    problem_of,
-)
+from ollama_kit.jobs.wechat.readers.record import Event, Note, Options, Record, Reply, problem_of
 from ollama_kit.jobs.wechat.readers.stream import Source, open_source
 
 CSV_HEADER = ("id", "MsgSvrID", "type_name", "is_sender", "talker", "room_name", "msg", "src", "CreateTime")
@@ -57,18 +48,7 @@ def read_pywxdump_json(source: Source, options: Options) -> Iterator[Event]:
     if note:
         yield note
     make = _maker(names, options)
-    empty = True
-    for part in read_items(source.blocks()):
-        empty = False
-        if isinstance(part, Item):
-            try:
-                yield make([part.value.get(key) for key in CSV_HEADER], part.number)
-            except (*ROW_PROBLEMS, AttributeError) as problem:
-                yield Broken(part.number, problem_of(problem))
-        elif isinstance(part, Broken):
-            yield part
-    if empty:
-        yield Note("an empty list: no messages")
+    yield from read_json(source.blocks(), lambda item: make([item.value.get(key) for key in CSV_HEADER], item.number))
 
 
 def _names(path: Path) -> tuple[dict[str, str], Note | None]:
@@ -88,9 +68,11 @@ def _names(path: Path) -> tuple[dict[str, str], Note | None]:
 def _maker(names: dict[str, str], options: Options) -> Callable[[list[Any], int], Record]:
     """Makes a message of the nine values of a row."""
     groups: dict[str, Group] = {}
+    with_colon = sorted((name for name in names.values() if ":" in name), key=len, reverse=True)
 
     def make(row: list[Any], line: int) -> Record:
         _, number, word, is_own, talker, room, content, src, time = row
+        number = str(number or "")
         when = moment(time, options.zone)
         group = groups.get(room)
         if group is None:
@@ -103,7 +85,7 @@ def _maker(names: dict[str, str], options: Options) -> Callable[[list[Any], int]
         if kind == "system":
             return Record(number, when, talker, name, own, of_system(content), content, None, group, line)
         if kind == "quote":
-            text, reply = _split_quote(content, options)
+            text, reply = _split_quote(content, options, with_colon)
             return Record(number, when, talker, name, own, kind, text, reply, group, line)
         text, detail = _text_of(kind, content, src)
         return Record(number, when, talker, name, own, kind, text, None, group, line, detail)
@@ -111,11 +93,12 @@ def _maker(names: dict[str, str], options: Options) -> Callable[[list[Any], int]
     return make
 
 
-def _split_quote(content: str, options: Options) -> tuple[str, Reply]:
-    """The words and the reply of `words\\n\\n[引用](time)name:original`."""
+def _split_quote(content: str, options: Options, with_colon: Sequence[str]) -> tuple[str, Reply]:
+    """The words and the reply of `words\\n\\n[引用](time)name:original`; a name that holds a colon has to be known."""
     text, found, quote = content.rpartition(_QUOTE)
     written, closed, rest = quote.partition(")")
-    name, colon, original = rest.partition(":")
+    name = next((known for known in with_colon if rest.startswith(f"{known}:")), rest.partition(":")[0])
+    colon, original = rest[len(name) : len(name) + 1], rest[len(name) + 1 :]
     if not (found and closed and colon):
         return content, Reply()
     try:

@@ -60,9 +60,21 @@ class Options(NamedTuple):
 Event = Record | Broken | Note
 Reader = Callable[["Source", Options], Iterator[Event]]
 
-ROW_PROBLEMS = (ValueError, TypeError, KeyError, IndexError, OverflowError, OSError)
-"""What one bad row raises while it is taken apart (OSError: a time stamp that the system can not convert). They
+ROW_PROBLEMS = (ValueError, OverflowError, OSError)
+"""What one bad row of text raises while it is taken apart (OSError: a time stamp that the system can not convert). They
 become `Broken`; anything else is a fault of ours and is not hidden."""
+ITEM_PROBLEMS = (*ROW_PROBLEMS, TypeError, KeyError, IndexError, AttributeError)
+"""The same of an item of JSON or of a database, in which anything may stand anywhere."""
+
+
+def checked(record: Record) -> Record:
+    """The record, if what should be text is text. ValueError if not: JSON may hold anything anywhere."""
+    group = record.group
+    texts = (record.native_id, record.sender, record.name, record.text, record.detail, group.id, group.name)
+    for value in (*texts, *record.reply[:3]) if record.reply else texts:
+        if not isinstance(value, str):
+            raise ValueError(f"text expected, got {value!r:.40}")
+    return record
 
 
 def problem_of(error: BaseException) -> str:

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ollama_kit.encodings import decode
-
 HEAD_BYTES = 1 << 16
 BLOCK_BYTES = 1 << 18
 LONGEST_LINE = 1 << 24
@@ -17,7 +15,7 @@ LONGEST_LINE = 1 << 24
 
 @dataclass(frozen=True)
 class Source:
-    """A file that is text. `head` is its first 64 KB (short of a last piece that may be cut), for recognising it.
+    """A file that is text. `head` is the text of its first 64 KB, for recognising it.
     `notes` collects what decoding finds on the way: bytes that are not of the encoding."""
 
     path: Path
@@ -84,14 +82,22 @@ def open_source(path: Path) -> Source | None:
     """The file as text, or None where its bytes are none of our encodings. OSError where it can not be read."""
     with path.open("rb") as stream:
         data = stream.read(HEAD_BYTES)
-    if len(data) == HEAD_BYTES:
-        # A last character that is cut must not look like another encoding; these bytes never continue one.
-        cut = max(data.rfind(byte) for byte in (b"\n", b'"', b",", b" ")) + 1
-        data = data[: cut + (data[cut : cut + 1] == b"\0")] or data
-    try:
-        text, encoding = decode(data)
-    except UnicodeDecodeError:
-        return None
-    if encoding == "utf-8-sig" or "\0" not in text:
-        return Source(path, encoding, text)
+    for encoding in _guesses(data):
+        try:
+            text = codecs.getincrementaldecoder(encoding)().decode(data, len(data) < HEAD_BYTES)
+        except UnicodeDecodeError:
+            continue
+        if "\0" not in text:
+            return Source(path, encoding, text)
     return None
+
+
+def _guesses(data: bytes) -> tuple[str, ...]:
+    """The encodings to try, by the rules of ollama_kit.encodings: a mark decides, GB18030 comes after UTF-8. UTF-16
+    without a mark comes last: it is what leaves NULs in the others, and a file is read by its first 64 KB only."""
+    if data.startswith(codecs.BOM_UTF8):
+        return ("utf-8-sig",)
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return ("utf-16",)
+    little = data[1::2].count(0) >= data[0::2].count(0)
+    return ("utf-8", "gb18030", "utf-16-le" if little else "utf-16-be")

@@ -7,21 +7,12 @@ from typing import Any
 
 from ollama_kit.jobs.wechat.message import Group, Kind
 from ollama_kit.jobs.wechat.readers.csv_rows import read_csv
-from ollama_kit.jobs.wechat.readers.json_items import Head, Item, read_items
+from ollama_kit.jobs.wechat.readers.json_items import Head, Item, read_json
 from ollama_kit.jobs.wechat.readers.kinds import by_type, named, of_system
 from ollama_kit.jobs.wechat.readers.marks import of_brackets, split_bracket_quote
 from ollama_kit.jobs.wechat.readers.memotrace import group_of_file
 from ollama_kit.jobs.wechat.readers.moments import moment, stamp
-from ollama_kit.jobs.wechat.readers.record import (
-    ROW_PROBLEMS,
-    Broken,
-    Event,
-    Note,
-    Options,
-    Record,
-    Reply,
-    problem_of,
-)
+from ollama_kit.jobs.wechat.readers.record import Event, Options, Record, Reply
 from ollama_kit.jobs.wechat.readers.stream import Source
 from ollama_kit.jobs.wechat.readers.timed_text import is_notice, weflow_content
 
@@ -31,23 +22,16 @@ _WECLONE: dict[str, Kind] = {"image": "image", "video": "video", "sticker": "sti
 
 def read_weflow_json(source: Source, options: Options) -> Iterator[Event]:
     """The messages of a WeFlow or EchoTrace file."""
-    group, senders, empty = group_of_file(source), dict[Any, dict[str, Any]](), True
-    for part in read_items(source.blocks()):
-        if isinstance(part, Item):
-            empty = False
-            try:
-                yield _of_item(part, options, group, senders)
-            except (*ROW_PROBLEMS, AttributeError) as problem:
-                yield Broken(part.number, problem_of(problem))
-        elif isinstance(part, Broken):
-            empty = False
-            yield part
-        elif part.key == "session" and isinstance(part.value, dict):
-            group = _group(part.value) or group
-        elif part.key == "senders":
-            senders = _senders(part)
-    if empty:
-        yield Note("no messages in this file")
+    group, senders = group_of_file(source), dict[Any, dict[str, Any]]()
+
+    def take(head: Head) -> None:
+        nonlocal group, senders
+        if head.key == "session" and isinstance(head.value, dict):
+            group = _group(head.value) or group
+        elif head.key == "senders":
+            senders = _senders(head)
+
+    return read_json(source.blocks(), lambda item: _of_item(item, options, group, senders), take)
 
 
 def _group(session: dict[str, Any]) -> Group | None:
@@ -74,7 +58,8 @@ def _of_item(part: Item, options: Options, group: Group, senders: dict[Any, dict
     else:
         sender = item.get("senderUsername") or ""
         name = item.get("senderDisplayName") or sender
-    number, own, content = item.get("platformMessageId") or "", bool(item.get("isSend")), item.get("content") or ""
+    number, own = str(item.get("platformMessageId") or ""), bool(item.get("isSend"))
+    content = item.get("content") or ""
     kind = named(item.get("type") or "")
     if kind == "system":
         sender, name = ("", "") if sender == group.id else (sender, name)
@@ -86,7 +71,7 @@ def _of_item(part: Item, options: Options, group: Group, senders: dict[Any, dict
     if kind == "quote":
         said = (item.get("quotedSender") or "", item.get("quotedContent") or "")
         text, reply = split_bracket_quote(content, *said) or (content, Reply(*said))
-        reply = reply._replace(native_id=item.get("replyToMessageId") or "")
+        reply = reply._replace(native_id=str(item.get("replyToMessageId") or ""))
     elif kind != "text" and (marked := of_brackets(content)):
         _, text, detail = marked
         detail = "\n".join(filter(None, (detail, item.get("linkUrl"))))

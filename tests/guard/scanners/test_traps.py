@@ -209,23 +209,40 @@ def test_a_locale_that_is_not_utf8_hides_no_secret(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[-1] == "True False"
 
 
-def test_threads_find_the_same_secrets() -> None:
-    """detect-secrets keeps its settings in one place for the process: llm-guard's scanner misses under threads."""
-    text = "\n".join(f"line {at} of a text without a secret" for at in range(150)) + f"\nkey {AWS}\n"
+def test_threads_find_the_same_secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """detect-secrets keeps its rules in settings of the process: a scan that ends takes them from one that began
+    meanwhile, and its secret is missed."""
+    from detect_secrets.core.secrets_collection import SecretsCollection
 
-    def misses(scan: Any) -> int:
-        found: list[bool] = []
-        threads = [threading.Thread(target=lambda: found.append(AWS in scan())) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        return sum(found) + (8 - len(found))
+    scan_file, second_began = SecretsCollection.scan_file, threading.Event()
+    text, left = f"key {AWS}", list[str]()
+    first = threading.Thread(target=lambda: raw("Secrets").scan("nothing here"))
+    second = threading.Thread(target=lambda: left.append(raw("Secrets").scan(text)[0]))
 
-    theirs = raw("Secrets")
-    assert any(misses(lambda: theirs.scan(text)[0]) for _ in range(20))
+    def meeting(collection: Any, filename: str) -> None:
+        if threading.current_thread() is first:
+            second.start()
+            assert second_began.wait(60)
+        elif threading.current_thread() is second:
+            second_began.set()
+            first.join(60)
+        scan_file(collection, filename)
+
+    monkeypatch.setattr(SecretsCollection, "scan_file", meeting)
+    first.start()
+    first.join()
+    second.join()
+    assert left == [text]
+
     scanners = ready("input", "Secrets", on_fail="redact")
-    assert not misses(lambda: scanners.input_stage(text, "document 0")[0].text)
+    threads = [
+        threading.Thread(target=lambda: left.append(scanners.input_stage(text, "document 0")[0].text)) for _ in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert left[1:] == ["key ******"] * 8
 
 
 def test_invisible_text_leaves_writing_alone_and_takes_what_hides() -> None:

@@ -7,11 +7,14 @@ import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from importlib.util import find_spec
 from typing import Literal
 
 from ollama_kit import __version__, resources
 from ollama_kit.builder.leftovers import leftovers
 from ollama_kit.errors import OllamaKitError, in_users_language
+from ollama_kit.guard.policy import load_policy, policy_names
+from ollama_kit.guard.scanners.status import ScannerStatus, scanner_status
 from ollama_kit.server.connection import connect_with
 from ollama_kit.server.features import supports
 from ollama_kit.server.session import Server
@@ -21,19 +24,22 @@ from ollama_kit.specs import load_spec, spec_names
 PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 
 
+Verdict = Literal["ok", "warning", "error"]
+
+
 @dataclass(frozen=True)
 class Check:
     """One thing looked at; `fix` is what to do about it, in the user's language."""
 
     subject: str
-    verdict: Literal["ok", "warning", "error"]
+    verdict: Verdict
     found: str
     fix: str = ""
 
 
 def checkup(settings: Settings) -> tuple[Check, ...]:
     """Every check, in the order in which one would repair."""
-    return (*_this_machine(), *_settings(settings), *_server(settings), *_specs())
+    return (*_this_machine(), *_settings(settings), *_server(settings), *_specs(), *_policies(), *_extras())
 
 
 def _this_machine() -> Iterator[Check]:
@@ -87,3 +93,36 @@ def _specs() -> Iterator[Check]:
         except OllamaKitError as error:
             yield Check(f"spec {name}", "error", error.message, error.hint)
     yield Check("specs", "ok", f"{good} load, from {', '.join(map(str, resources.search_path('modelfiles')))}")
+
+
+def _policies() -> Iterator[Check]:
+    """Each policy in sight, and the scanners that it names."""
+    for name in policy_names():
+        try:
+            policy = load_policy(name)
+        except OllamaKitError as error:
+            yield Check(f"policy {name}", "error", error.message, error.hint)
+            continue
+        for scanner in scanner_status(policy.scanners) if policy.scanners else ():
+            verdict: Verdict = "ok" if scanner.works else "error"
+            yield Check(f"policy {name}, scanner {scanner.name}", verdict, _scanner(scanner))
+
+
+def _extras() -> Iterator[Check]:
+    """What the optional parts would bring, and whether they are there."""
+    statuses = scanner_status()
+    working = [status for status in statuses if status.works]
+    found = f"{len(working)} of {len(statuses)} scanners would work, from {statuses[0].source}"
+    fix = "" if working else 'pip install "ollama-kit[llm-guard]"'
+    yield Check("extra llm-guard", "ok", found, fix)
+    for status in working:
+        yield Check(f"scanner {status.name}", "ok", _scanner(status))
+    for extra, module in (("images", "PIL"), ("wechat", "icalendar")):
+        there = find_spec(module) is not None
+        yield Check(
+            f"extra {extra}", "ok", "installed" if there else f'not installed: pip install "ollama-kit[{extra}]"'
+        )
+
+
+def _scanner(status: ScannerStatus) -> str:
+    return "; ".join(part for part in (status.source, status.cost, status.why) if part)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from ollama_kit.errors import (
     ContextOverflow,
@@ -37,6 +38,7 @@ from ollama_kit.guard.private.placeholders import Placeholders
 from ollama_kit.guard.profile import Profile
 from ollama_kit.guard.report import Attempt, Finding, Report
 from ollama_kit.guard.sanitise import sanitise
+from ollama_kit.guard.scanners.running import load_scanners
 from ollama_kit.guard.stages import Guards
 from ollama_kit.guard.verdict import Reader, Restorer, Verdict
 from ollama_kit.guard.watch import Heard, Watch
@@ -98,6 +100,7 @@ class _Call:
         self.started = around.clock()
         self.budget = Budget(policy, around.clock, self.started)
         self.placeholders = Placeholders()
+        self.scanners = load_scanners(policy.scanners) if policy.scanners else None
         self.findings: list[Finding] = []
         self.counting = Counting(profile, request.think, request.tools, around.count_exactly)
         self.answer_tokens = request.answer_tokens
@@ -140,7 +143,7 @@ class _Call:
     # -- sanitise
 
     def _clean(self) -> None:
-        guards = Guards(self.policy, self.profile.control_tokens, self.placeholders)
+        guards = Guards(self.policy, self.profile.control_tokens, self.placeholders, self.scanners)
         system = "" if self.request.raw is not None else self.profile.facts.system
         cleaned = sanitise(self.request, guards, self.around.fence, system)
         self.draft = self.sent = cleaned.draft
@@ -224,7 +227,10 @@ class _Call:
         def leaks(answer: str) -> tuple[Finding, ...]:
             return find_leaks(answer, self.sent.keys(), system, given)
 
-        return Reader(self.schema, self.policy, restore, Sources(documents), leaks)
+        scan = None
+        if self.scanners is not None and self.scanners.output:
+            scan = partial(self.scanners.check_output, asked[-1] if asked else "")
+        return Reader(self.schema, self.policy, restore, Sources(documents), leaks, scan)
 
     # -- retry
 

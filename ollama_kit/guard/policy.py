@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from pathlib import Path
@@ -13,6 +13,7 @@ from ollama_kit import resources
 from ollama_kit.errors import SpecError, SpecNotFound, nearest_names
 from ollama_kit.guard.images.image import ImageRules
 from ollama_kit.guard.judge import JudgeConfig, parse_judge
+from ollama_kit.guard.scanners.rules import ScannerConfig, parse_scanners
 from ollama_kit.specs.keys import described, looks_like_path
 from ollama_kit.specs.source import Source, read_yaml
 
@@ -74,6 +75,7 @@ class Policy:
     max_seconds: float | None = None
     max_tokens: int | None = None
     judge: JudgeConfig | None = None
+    scanners: ScannerConfig | None = None
     image_side: int = 1536
     image_megapixels: float = 50.0
     image_megabytes: float = 20.0
@@ -88,6 +90,16 @@ PolicyLike = Policy | str | Mapping[str, Any]
 """A Policy, the name or path of one, or a mapping of what differs from `standard` (or from its `extends`)."""
 
 KEYS = tuple(item.name for item in fields(Policy) if item.name != "name")
+
+
+def _scanners(value: Any, source: Source) -> ScannerConfig | None:
+    """llm-guard's scanners; None where the key says off, or names none."""
+    config = None if value is False or value is None else parse_scanners(value, source)
+    return config if config is not None and config.rules else None
+
+
+PARSED: Mapping[str, Callable[[Any, Source], Any]] = {"judge": parse_judge, "scanners": _scanners}
+"""The keys that hold a mapping of their own, and what reads each."""
 
 
 def load_policy(policy: PolicyLike) -> Policy:
@@ -155,8 +167,8 @@ def _over(below: Policy, source: Source, name: str) -> Policy:
             nearest = nearest_names(key, KEYS)
             meant = f"; did you mean `{nearest[0]}`?" if nearest else f"; the keys are {', '.join(KEYS)}"
             raise SpecError(f"unknown stage or option {key!r}{meant}", path=source.path, line=source.line(key))
-        if key == "judge":
-            changes[key] = parse_judge(value, source)
+        if key in PARSED:
+            changes[key] = PARSED[key](value, source)
         else:
             changes[key] = _word(key, value, source) if key in CHOICES else _number(key, value, source)
     return replace(below, name=name, **changes)

@@ -12,6 +12,7 @@ from ollama_kit.guard.injection.screen import STAGE as INJECTION
 from ollama_kit.guard.policy import Policy, PolicyLike, load_policy
 from ollama_kit.guard.private.placeholders import Placeholders
 from ollama_kit.guard.report import Finding
+from ollama_kit.guard.scanners.running import load_scanners
 from ollama_kit.guard.stages import Guards
 
 Verdict = Literal["clean", "flagged", "blocked"]
@@ -45,10 +46,12 @@ def scan(text: str, policy: PolicyLike = "standard", tokens: Iterable[str] = WEL
 
 
 def _findings(text: str, policy: Policy, tokens: Iterable[str]) -> tuple[Finding, ...]:
-    guards = Guards(policy, ControlTokens.of(tokens), Placeholders())
+    scanners = load_scanners(policy.scanners) if policy.scanners else None
+    guards = Guards(policy, ControlTokens.of(tokens), Placeholders(), scanners)
     return guards.document(text, "text").findings
 
 
 def _flagging(policy: Policy) -> Policy:
     changes = {name: "flag" for name in ("secrets", "personal", "injection") if getattr(policy, name) == "block"}
-    return replace(policy, **changes)  # type: ignore[arg-type]
+    scanners = policy.scanners.flagging() if policy.scanners else None
+    return replace(policy, scanners=scanners, **changes)  # type: ignore[arg-type]

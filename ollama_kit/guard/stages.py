@@ -1,6 +1,6 @@
 """The input stages of a policy, in the order in which a text goes through them.
 
-    every untrusted text      normalise → private data → control tokens
+    every untrusted text      normalise → llm-guard's scanners → private data → control tokens
     documents besides         … → injection → … → markup (and the fence, when the turns are laid out)
 
 Normalising comes first, so that nothing hides from the rules. Private data and injection are sought before control
@@ -24,6 +24,7 @@ from ollama_kit.guard.private.placeholders import Placeholders
 from ollama_kit.guard.private.redaction import redact_private_data
 from ollama_kit.guard.private.rules import PERSONAL, SECRETS
 from ollama_kit.guard.report import Finding
+from ollama_kit.guard.scanners.running import Scanners
 from ollama_kit.guard.spans import Changed
 
 
@@ -34,6 +35,7 @@ class Guards:
     policy: Policy
     tokens: ControlTokens
     placeholders: Placeholders
+    scanners: Scanners | None = None
 
     def message(self, text: str, source: str) -> Passage:
         """A message that is not trusted, after its stages."""
@@ -48,7 +50,8 @@ class Guards:
     def _first(self) -> tuple[Stage, ...]:
         normalising = (normalise_text,) if self.policy.normalise == "on" else ()
         private = (self._private,) if (self.policy.secrets, self.policy.personal) != ("off", "off") else ()
-        return (*normalising, *private)
+        scanners = (self.scanners.input_stage,) if self.scanners else ()
+        return (*normalising, *scanners, *private)
 
     def _screening(self) -> tuple[Stage, ...]:
         action = self.policy.injection

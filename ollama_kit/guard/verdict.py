@@ -77,13 +77,15 @@ class Restorer:
 
 @dataclass(frozen=True)
 class Reader:
-    """Judges the answers of one call. `leaks` gives the findings in a text that must not come back."""
+    """Judges the answers of one call. `leaks` gives the findings in a text that must not come back; `scan` is the
+    policy's output scanners, which may change the text or refuse it."""
 
     schema: Schema | None
     policy: Policy
     restore: Restorer
     sources: Sources
     leaks: Callable[[str], tuple[Finding, ...]]
+    scan: Callable[[str], tuple[str, tuple[Finding, ...]]] | None = None
 
     def judge(self, heard: Heard) -> Verdict:
         """The verdict on what was heard."""
@@ -92,11 +94,11 @@ class Reader:
         begun = Verdict("valid", text=self.restore(text), thinking=thinking)
         early = self._ended_early(heard, begun)
         if early is not None:  # a text that was cut may be what the caller gets
-            return self._leaking(early) if early.outcome == "length" and self.schema is None else early
+            return self._leaking(self._scanned(early)) if early.outcome == "length" and self.schema is None else early
         verdict = begun if self.schema is None or heard.tool_calls else self._json(text, begun, self.schema)
         if self.schema is None or heard.tool_calls:
             verdict = replace(verdict, value=verdict.text)
-        return self._leaking(verdict)
+        return self._leaking(self._scanned(verdict))
 
     def _ended_early(self, heard: Heard, begun: Verdict) -> Verdict | None:
         if heard.timed_out:
@@ -143,6 +145,18 @@ class Reader:
                 return replace(begun, outcome="evidence", reason=reason, value=value, problems=missing)
         return replace(begun, value=schema.to_python(value), evidence=evidence)
 
+    def _scanned(self, verdict: Verdict) -> Verdict:
+        """The answer as the output scanners let it pass. Structured data that they changed is checked once more."""
+        if self.scan is None or verdict.outcome not in ("valid", "length"):
+            return verdict
+        text, findings = self.scan(verdict.text)
+        passed = replace(verdict, text=text, findings=(*verdict.findings, *findings))
+        if text == verdict.text:
+            return passed
+        if isinstance(verdict.value, str) or self.schema is None:
+            return replace(passed, value=text)
+        return self._json(text, replace(passed, outcome="valid"), self.schema)
+
     def _leaking(self, verdict: Verdict) -> Verdict:
         if verdict.outcome not in ("valid", "length") or self.policy.leak == "off":
             return verdict
@@ -150,4 +164,4 @@ class Reader:
         if findings and self.policy.leak == "error":
             what = "a fence's key" if findings[0].rule == "fence_key" else "the system prompt"
             return replace(verdict, outcome="leak", reason=f"the answer repeats {what}", findings=findings)
-        return replace(verdict, findings=findings)
+        return replace(verdict, findings=(*verdict.findings, *findings))

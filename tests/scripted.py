@@ -220,6 +220,8 @@ class ScriptedServer:
             pass
         except Exception as failure:  # noqa: BLE001 -- shown by the test at the end of the block
             self.handler_errors.append(failure)
+            # Its frames hold the reader: closing alone would leave the client waiting.
+            _quietly(partial(connection.shutdown, socket.SHUT_RDWR))
         finally:
             with self._lock:
                 self._connections.discard(connection)

@@ -8,7 +8,7 @@
     outcome     what a scanner is asked, and what it answers
     matching    the scanners without a model, with the matching that llm-guard lacks; secret_values: its secrets
     learned     the scanners with a model
-    fetched     the scanners that need another library's data
+    personal    the scanners with a model and spaCy; fetched: those that need another library's data
     loaded      one scanner, made once a process, with its lock and limits
     running     input and output stages
     status      what would work here, for `doctor`

@@ -60,7 +60,9 @@ def _learned(sides: tuple[Side, ...], hub: str, **more: Any) -> Kind:
     """A scanner with a model of its own; `options` of `more` come on top of those that all of them take."""
     options = {**_ONNX, **more.pop("options", {})}
     defaults = {"threshold": "threshold", "reads": "text", **more}
-    cost = "imports torch (4 to 9 s once, 400 MB), then one pass of the model for each 512 tokens"
+    cost = "imports torch (4 to 9 s once, 400 MB), then one pass of the model for each 512 tokens" + more.pop(
+        "note", ""
+    )
     return Kind(sides, "model", cost, options, hub=hub, **defaults)
 
 
@@ -106,6 +108,7 @@ KINDS: Mapping[str, Kind] = {
     "PromptInjection": _learned(
         INPUT,
         "protectai/deberta-v3-base-prompt-injection-v2",
+        note="; the public model knows English only, and takes plain Chinese for an attack",
         severity="high",
         labels="one",
         names=("INJECTION",),

@@ -1,11 +1,11 @@
-"""The scanners that stand on other libraries' data: spaCy's models, a lexicon, a table of tokens."""
+"""The scanners that stand on data of another library: a lexicon, a table of tokens."""
 
 from __future__ import annotations
 
 import importlib
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
@@ -14,31 +14,35 @@ from ollama_kit.errors import UsageError
 from ollama_kit.guard.scanners.library import quieten, scanner_class
 from ollama_kit.guard.scanners.outcome import PASSED, Asked, Check, Outcome, difference
 from ollama_kit.guard.scanners.rules import ScannerRule
+from ollama_kit.guard.spans import Edit
 
 LEXICON = "sentiment/vader_lexicon.zip"
 DEFAULT_TABLE = "cl100k_base"
 
 
+Placed = Callable[[str, str, "list[tuple[str, str]]"], "tuple[Edit, ...]"]
+
+
 def fetched(rule: ScannerRule, download: bool) -> Check:
     """The check of a rule that needs another library's data; UsageError if they are missing and may not be fetched."""
     quieten()
-    found, module = scanner_class(rule.scanner, rule.side, light=rule.kind.need == "download")
-    arguments = {name: list(value) if isinstance(value, tuple) else value for name, value in rule.options}
+    found, _ = scanner_class(rule.scanner, rule.side, light=True)
+    arguments = dict(rule.options)
     if rule.threshold is not None:
         arguments["threshold"] = rule.threshold
-    if rule.scanner == "Anonymize":
-        return _anonymize(found, module, arguments)
-    if rule.scanner == "Sensitive":
-        arguments["redact"] = rule.on_fail == "redact"
     if rule.scanner == "TokenLimit" and not download:
         _have_table(rule)
-    with _no_lexicon_fetched(rule, download) if rule.scanner == "Sentiment" else _as_it_is():
+    with _no_lexicon_fetched(rule, download) if rule.scanner == "Sentiment" else nullcontext():
         made = found(**arguments)
-    return _plain(lambda asked: made.scan(asked.text) if rule.side == "input" else made.scan(asked.prompt, asked.text))
+    return plainly(lambda asked: made.scan(asked.text) if rule.side == "input" else made.scan(asked.prompt, asked.text))
 
 
-def _plain(scan: Callable[[Asked], tuple[str, bool, float]]) -> Check:
-    """A check by llm-guard's own answer; what it changed is one edit, from the first change to the last."""
+def _apart(old: str, new: str, vault: list[tuple[str, str]]) -> tuple[Edit, ...]:
+    return difference(old, new)
+
+
+def plainly(scan: Callable[[Asked], tuple[str, bool, float]], placed: Placed = _apart) -> Check:
+    """A check by llm-guard's own answer; `placed` gives the edits that made its text of the one asked about."""
 
     def check(asked: Asked) -> Outcome:
         if not asked.text.strip():
@@ -47,23 +51,11 @@ def _plain(scan: Callable[[Asked], tuple[str, bool, float]]) -> Check:
         after, passed, risk = scan(asked)
         if passed:
             return PASSED
-        edits = difference(asked.text, after)
+        edits = placed(asked.text, after, asked.vault)
         spans = tuple((edit.start, edit.end) for edit in edits) or ((0, len(asked.text)),)
         return Outcome(True, f"risk {risk:.1f}", spans, edits, risk)
 
     return check
-
-
-def _anonymize(found: type[Any], module: Any, arguments: dict[str, Any]) -> Check:
-    """The vault is the call's: one that is the scanner's would give one caller's names to the next."""
-    made = found(module.Vault(), **arguments)
-
-    def scan(asked: Asked) -> tuple[str, bool, float]:
-        made._vault = module.Vault(asked.vault)
-        after, passed, risk = made.scan(asked.text)
-        return after, passed, risk
-
-    return _plain(scan)
 
 
 def _have_table(rule: ScannerRule) -> None:
@@ -94,11 +86,6 @@ def _no_lexicon_fetched(rule: ScannerRule, download: bool) -> Iterator[None]:
         yield
     finally:
         nltk.download = fetch
-
-
-@contextmanager
-def _as_it_is() -> Iterator[None]:
-    yield
 
 
 def _absent(rule: ScannerRule, what: str) -> UsageError:

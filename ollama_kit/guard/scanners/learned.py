@@ -11,7 +11,7 @@ from typing import Any
 
 from ollama_kit.errors import UsageError
 from ollama_kit.guard.scanners.folders import labels_of, read_folder, settled_labels, window_tokens
-from ollama_kit.guard.scanners.library import model_class, quieten, scanner_class
+from ollama_kit.guard.scanners.library import own_module, quieten, scanner_class
 from ollama_kit.guard.scanners.outcome import PASSED, Asked, Check, Outcome, Span, difference, joined
 from ollama_kit.guard.scanners.rules import ScannerRule
 from ollama_kit.guard.scanners.windows import count, disjoint, overlapping
@@ -34,7 +34,7 @@ def learned(rule: ScannerRule) -> Check:
     found, _ = scanner_class(rule.scanner, rule.side, light=False)
     arguments = _arguments(rule)
     window = rule.kind.window_tokens
-    with _explained(rule):
+    with explained(rule):
         if rule.model is not None:
             window = window_tokens(config, Path(rule.model), window) if config else window
             arguments["model"] = _model(rule, window, _renamed(config, labels))
@@ -46,7 +46,7 @@ def learned(rule: ScannerRule) -> Check:
 
 
 @contextmanager
-def _explained(rule: ScannerRule) -> Iterator[None]:
+def explained(rule: ScannerRule) -> Iterator[None]:
     """Turns whatever stops a model from being made into an error that says which one; none is used half-made."""
     try:
         yield
@@ -77,7 +77,7 @@ def _model(rule: ScannerRule, window: int, renamed: dict[str, Any]) -> Any:
     limits = {} if rule.kind.reads == "disjoint" else {"max_length": window, "truncation": True}
     types = {} if rule.kind.reads == "disjoint" else {"return_token_type_ids": False}
     onnx = {"onnx_path": rule.model} if rule.option("use_onnx") else {}
-    return model_class()(
+    return own_module("model").Model(
         path=rule.model, kwargs=renamed, pipeline_kwargs={**limits, **types, **rule.kind.pipeline}, **onnx
     )
 

@@ -117,11 +117,10 @@ def scanner_class(scanner: str, side: Side, *, light: bool) -> tuple[type[Any], 
         return getattr(module, scanner), module
 
 
-def model_class() -> type[Any]:
-    """llm-guard's `Model`, which says where a model lies; loads torch."""
+def own_module(name: str) -> ModuleType:
+    """A module of llm-guard's by its name in the package; loads torch."""
     with _importing, _modules(light=False):
-        found: type[Any] = importlib.import_module(f"{PACKAGE}.model").Model
-        return found
+        return importlib.import_module(f"{PACKAGE}.{name}")
 
 
 @contextmanager

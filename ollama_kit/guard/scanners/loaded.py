@@ -11,6 +11,7 @@ from ollama_kit.guard.scanners.fetched import fetched
 from ollama_kit.guard.scanners.learned import learned
 from ollama_kit.guard.scanners.matching import checks
 from ollama_kit.guard.scanners.outcome import Asked, Check, Deadline, Outcome, OutOfTime
+from ollama_kit.guard.scanners.personal import personal
 from ollama_kit.guard.scanners.rules import ScannerRule
 
 _making = Lock()
@@ -84,4 +85,6 @@ def load(rule: ScannerRule, download: bool) -> Loaded:
 def _check(rule: ScannerRule, download: bool) -> Check:
     if rule.kind.need == "nothing":
         return checks()[rule.scanner](rule)
-    return learned(rule) if rule.kind.need == "model" else fetched(rule, download)
+    if rule.kind.need == "model":
+        return learned(rule)
+    return personal(rule, download) if rule.kind.need == "spacy" else fetched(rule, download)

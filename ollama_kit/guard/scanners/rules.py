@@ -150,7 +150,7 @@ class _Parser:
     def _model(self, model: Any, kind: Kind, scanner: str, at: str) -> str | None:
         if model is None:
             return None
-        if kind.need not in ("model",):
+        if kind.need not in ("model", "spacy"):
             raise self.fail(f"{scanner} takes no model", at)
         if not isinstance(model, str) or not model.strip():
             raise self.fail(f"model must be a folder or a name on the model hub, not {described(model)}", at)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -66,3 +67,20 @@ def ready(side: str, scanner: str, **rule: Any) -> Scanners:
     keys = {name: rule.pop(name) for name in ("name", "model", "threshold", "on_fail", "labels") if name in rule}
     config = {name: rule.pop(name) for name in ("download", "timeout_s", "max_chars") if name in rule}
     return load_scanners(parsed(**{side: [{"scanner": scanner, "options": rule, **keys}]}, **config))
+
+
+@pytest.fixture
+def spacy_models(llm_guard: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Packages by the names that Anonymize asks for, each of an empty pipeline."""
+    for language in ("en", "zh"):
+        name = f"{language}_core_web_sm"
+        (tmp_path / name).mkdir()
+        program = f"import spacy\n\ndef load(**overrides):\n    return spacy.blank({language!r})\n"
+        (tmp_path / name / "__init__.py").write_text(program, encoding="utf-8")
+        (tmp_path / f"{name}-3.8.0.dist-info").mkdir()
+        metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: 3.8.0\n"
+        (tmp_path / f"{name}-3.8.0.dist-info" / "METADATA").write_text(metadata, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield
+    for language in ("en", "zh"):
+        sys.modules.pop(f"{language}_core_web_sm", None)

@@ -30,12 +30,12 @@ def save_tiny(folder: Path, labels: tuple[str, ...], *, broken: bool = False, po
     return folder
 
 
-def save_tiny_ner(folder: Path) -> Path:
-    """Writes a model that takes the word "ignore" for an organisation."""
+def save_tiny_ner(folder: Path, label: str = "ORG") -> Path:
+    """Writes a model that marks the word "ignore" with a label."""
     import torch
     from transformers import BertForTokenClassification
 
-    model = BertForTokenClassification(_config(("O", "ORG"), POSITIONS))
+    model = BertForTokenClassification(_config(("O", label), POSITIONS))
     with torch.no_grad():
         _set(model.bert, torch, prefix="")
         _values(model.bert).weight.zero_()  # each token speaks for itself

@@ -22,6 +22,7 @@ ORDER = (
     ("server",),
     ("tokens",),
     ("structured",),
+    ("memory",),
     ("guard",),
     ("audit",),
     ("builder",),

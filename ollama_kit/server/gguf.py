@@ -6,6 +6,7 @@ does not grow with the weights.
 
 from __future__ import annotations
 
+import math
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +16,11 @@ from ollama_kit.errors import GGUFError
 
 MAGIC = b"GGUF"
 MAX_TENSORS = 1_000_000
-MAX_KEY_VALUES = 1_000_000
-MAX_TEXT_BYTES = 64 * 2**20
+MAX_KEY_VALUES = 2**16
+MAX_KEY_BYTES = 2**16  # docs/gguf.md: a key has at most 2^16 - 1 bytes, a tensor's name 64
+MAX_TEXTS = 2**24
+MAX_LISTS = 2**12
+MAX_HEADER_BYTES = 2**28
 DEFAULT_ALIGNMENT = 32
 WINDOW_BYTES = 2**20
 
@@ -31,7 +35,7 @@ BLOCKS = {
     10: (256, 84), 11: (256, 110), 12: (256, 144), 13: (256, 176), 14: (256, 210),
     16: (256, 66), 17: (256, 74), 18: (256, 98), 19: (256, 50), 20: (32, 18), 21: (256, 110), 22: (256, 82),
     23: (256, 136), 24: (1, 1), 25: (1, 2), 26: (1, 4), 27: (1, 8), 28: (1, 8), 29: (256, 56), 30: (1, 2),
-    34: (256, 54), 35: (256, 66), 39: (32, 17),
+    34: (256, 54), 35: (256, 66), 39: (32, 17), 40: (64, 36), 41: (128, 18),
 }  # fmt: skip
 
 
@@ -51,7 +55,7 @@ def check_gguf(path: Path) -> Header:
     try:
         size_bytes = path.stat().st_size
         with path.open("rb") as file:
-            header = _Walk(file, path, size_bytes).header()
+            header = HeaderWalk(file, path, size_bytes).header()
     except OSError as error:
         raise GGUFError(f"can not be read: {error.strerror or error}", path=path) from error
     if header.data_end_bytes > size_bytes:
@@ -63,7 +67,7 @@ def check_gguf(path: Path) -> Header:
     return header
 
 
-class _Walk:
+class HeaderWalk:
     """Reads a header front to back; every length is checked against the file before it is believed.
 
     `_window` holds the piece of the file round the place `_at`, so that 300,000 short texts (a vocabulary and its
@@ -115,7 +119,11 @@ class _Walk:
             if not 0 < self._alignment <= 2**20:
                 raise self._broken(f"has an alignment of {self._alignment}")
         else:
-            self._skip_value(kind)
+            self._value(key, kind)
+
+    def _value(self, key: bytes, kind: int) -> None:
+        """What is done with a key-value whose value comes next: passed here, kept by a walk that wants it."""
+        self._skip_value(kind)
 
     def _skip_value(self, kind: int, depth: int = 0) -> None:
         if kind in SCALAR_BYTES:
@@ -123,38 +131,46 @@ class _Walk:
         elif kind == TEXT:
             self._skip(self._number("<Q"))
         elif kind == ARRAY and depth < 4:
-            inner, count = self._number("<I"), self._number("<Q")
-            if inner in SCALAR_BYTES:
-                self._skip(SCALAR_BYTES[inner] * count)
-                return
-            # A string or an array takes at least 8 bytes: a count past that is a lie, not a long wait.
-            if count * 8 > self._size_bytes:
-                raise self._broken(f"has an array of {count} values")
-            if inner == TEXT:
-                self._skip_texts(count)
-                return
-            for _ in range(count):
-                self._skip_value(inner, depth + 1)
+            self._skip_items(self._number("<I"), self._number("<Q"), depth)
         else:
             raise self._broken(f"has a value of the unknown type {kind}")
 
+    def _skip_items(self, inner: int, count: int, depth: int = 0) -> None:
+        """Passes the items of an array."""
+        if inner in SCALAR_BYTES:
+            self._skip(SCALAR_BYTES[inner] * count)
+            return
+        # A string or an array takes at least 8 bytes: a count past that is a lie, not a long wait; and a sparse
+        # file of zeros holds as many empty texts as anybody likes.
+        if count * 8 > self._size_bytes or count > MAX_TEXTS:
+            raise self._broken(f"has an array of {count} values")
+        if inner == TEXT:
+            self._skip_texts(count)
+            return
+        if count > MAX_LISTS:
+            raise self._broken(f"has an array of {count} arrays")
+        for _ in range(count):
+            self._skip_value(inner, depth + 1)
+
     def _tensor(self) -> int:
         """Where a tensor's data ends, counted from the start of the data; its beginning where its type is unknown."""
-        self._text()
+        name = self._text()
         dimensions = self._number("<I")
         if dimensions > 8:
             raise self._broken(f"has a tensor of {dimensions} dimensions")
-        elements = 1
-        for _ in range(dimensions):
-            elements *= self._number("<Q")
+        shape = tuple(self._number("<Q") for _ in range(dimensions))
         kind, offset = self._number("<I"), self._number("<Q")
         per_block, block_bytes = BLOCKS.get(kind, (1, 0))
-        return offset + -(-elements // per_block) * block_bytes
+        self._tensor_found(name, shape, kind)
+        return offset + -(-math.prod(shape) // per_block) * block_bytes
+
+    def _tensor_found(self, name: bytes, shape: tuple[int, ...], kind: int) -> None:
+        """What is done with a tensor: nothing here."""
 
     def _text(self) -> bytes:
         length = self._number("<Q")
-        if length > MAX_TEXT_BYTES:
-            raise self._broken(f"has a text of {length} bytes")
+        if length > MAX_KEY_BYTES:
+            raise self._broken(f"has a text of {length} bytes where a name stands")
         return self._read(length)
 
     def _number(self, form: str) -> int:
@@ -162,11 +178,12 @@ class _Walk:
 
     def _skip_texts(self, count: int) -> None:
         """Passes `count` texts; the plain case is written out because it runs once a token and once a merge."""
+        length_at = struct.Struct("<Q").unpack_from
         while count:
             window, at = self._window, self._at
             last = len(window) - 8
             while count and at <= last:
-                end = at + 8 + int.from_bytes(window[at : at + 8], "little")
+                end = at + 8 + length_at(window, at)[0]
                 if end > len(window):
                     break
                 at = end
@@ -192,6 +209,8 @@ class _Walk:
 
     def _refill(self, length: int) -> None:
         place = self._position
+        if place > MAX_HEADER_BYTES:
+            raise self._broken(f"has a header of more than {MAX_HEADER_BYTES // 2**20} MiB")
         self._file.seek(place)
         self._window, self._at, self._start = self._file.read(max(length, WINDOW_BYTES)), 0, place
 

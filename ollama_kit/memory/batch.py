@@ -1,0 +1,51 @@
+"""num_batch where nobody sets it. Source: ollama server/sched.go and llm/llama_server.go, August 2026 (0.33-rc)."""
+
+from __future__ import annotations
+
+from ollama_kit.memory.quantities import GIB, MIB
+from ollama_kit.memory.setup import DEFAULT_BATCH, Setup
+from ollama_kit.memory.shape import ModelShape
+
+_STEPS = ((32_768, 2048, 60, 2 * GIB), (4096, 1024, 75, 768 * MIB))
+"""Above so many cells: the batch, the percentage of memory that may be taken before it, and what it is charged."""
+
+ONE_SLOT = frozenset(("mllama", "qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe", "qwen3next", "lfm2", "lfm2moe")) | {
+    "nemotron_h",
+    "nemotron_h_moe",
+    "nemotron_h_omni",
+}
+"""Architectures that Ollama gives one slot, whatever OLLAMA_NUM_PARALLEL says."""
+
+
+def automatic_batch(shape: ModelShape, setup: Setup, memory_bytes: int | None = None) -> int:
+    """Ollama's own choice: 512, and from 0.30 on more for a long context where the memory has room for it.
+
+    Without `memory_bytes` room is taken to be there, as Ollama does.
+    """
+    if setup.engine != "b10488" or not setup.flash or not setup.on_card:
+        return DEFAULT_BATCH
+    context = min(setup.context, shape.trained_context or setup.context)
+    total = context * setup.parallel
+    predicted = _predicted_bytes(shape, total)
+    for above, batch, percent, surcharge in _STEPS:
+        if total <= above:
+            continue
+        if memory_bytes is None:
+            return batch
+        threshold = memory_bytes * 80 // 100
+        if predicted <= memory_bytes * percent // 100 and predicted + surcharge <= threshold:
+            return batch
+    return DEFAULT_BATCH
+
+
+def _predicted_bytes(shape: ModelShape, context: int) -> int:
+    """What Ollama itself predicts (PredictServerVRAM): the file, and a cache on every layer. Far above the truth for
+    hybrids, but it decides."""
+    each = min((layer.kv_heads for layer in shape.layers), default=0) or 1
+    head = shape.embedding // max(shape.heads, 1)
+    return shape.tensor_bytes + 2 * len(shape.layers) * each * head * context * 2
+
+
+def slots(shape: ModelShape, parallel: int) -> int:
+    """The slots that Ollama really gives a model."""
+    return 1 if shape.architecture in ONE_SLOT else max(parallel, 1)

@@ -1,0 +1,164 @@
+"""The compute buffer and scratch memory of a model, by formulas that were fitted to measured sizes.
+
+Source: tests/data/memory/README.md (llama.cpp b10488 and b11434 on a GPU). Letters as there: e embedding, ff
+feed-forward, q and kv the columns of all query and key heads, u the micro-batch, n the cells of a slot, S slots,
+K = experts used × expert ff, M = experts used × e. With flash attention the buffer is mask + inputs + 4·u·P, P the
+columns of the widest moment; a quantised cache needs an f16 copy of one layer's whole K and V beside attention.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ollama_kit.memory.cache import cells, pools, window_cells
+from ollama_kit.memory.quantities import MIB
+from ollama_kit.memory.setup import Setup
+from ollama_kit.memory.shape import ModelShape
+
+CUDA_CONTEXT_BYTES = 527 * MIB
+KERNELS_BYTES = 68 * MIB
+CUBLAS_BYTES: Mapping[str, int] = {"b10488": 66 * MIB, "b11434": 98 * MIB, "0.9": 66 * MIB}
+BUFFER_STEP_BYTES = 2 * MIB
+"""Measured on one H200, driver 580; taken for every card, as a stated assumption."""
+
+
+@dataclass(frozen=True)
+class Compute:
+    """Compute buffers in bytes: on the card, and pinned on the host. `formula` has its numbers in it."""
+
+    card_bytes: int
+    host_bytes: int
+    formula: str
+
+
+def compute_buffer(shape: ModelShape, setup: Setup, batch: int) -> Compute:
+    """The buffers that are set aside when the context is made; they do not grow afterwards."""
+    n, u = cells(setup), batch
+    if setup.engine == "0.9":
+        return _without_flash_in_0_9(shape, setup, u)
+    mask = 2 * u * n + (2 * u * window_cells(shape, setup, u) if shape.window else 0)
+    host = mask + (16 if setup.engine == "b11434" else 8) * shape.embedding * u
+    if not setup.flash:
+        columns = _columns_without_flash(shape, setup)
+        card = 4 * shape.heads * u * n + 2 * mask + 4 * u * columns
+        said = f"4·heads·u·n + 2·mask + 4·u·columns = 4·{shape.heads}·{u}·{n} + 2·{mask} + 4·{u}·{columns}"
+        return _placed(card, host, said, shape, setup, u)
+    inputs = u * _input_bytes(shape, setup)
+    widest = max(4 * u * widest_columns(shape, setup), _logits_bytes(shape, setup, u))
+    said = f"mask + 4·u·P + inputs = {mask} + 4·{u}·{widest_columns(shape, setup)} + {inputs}"
+    card = mask + widest + inputs
+    if setup.kv_cache != "f16":
+        copy = 4 * shape.kv * n * pools(setup)
+        beside = attention_columns(shape, setup)
+        small = (4 * shape.key_length**2 + 2**14) * (2 if shape.window else 1)
+        card = mask + max(widest, copy + 4 * u * beside) + small + inputs
+        said = (
+            f"mask + max(4·u·P, 4·kv·n·S + 4·u·A) + inputs = {mask} + max({widest}, {copy} + 4·{u}·{beside})"
+            f" + {small + inputs}"
+        )
+    return _placed(card, host, said, shape, setup, u)
+
+
+def _placed(card: int, host: int, said: str, shape: ModelShape, setup: Setup, u: int) -> Compute:
+    if not setup.on_card:  # one buffer, which holds the embedded batch too
+        whole = card + 4 * u * shape.embedding
+        return Compute(0, whole, f"{said} + 4·u·e")
+    if setup.gpu_layers is not None and setup.gpu_layers <= len(shape.layers):
+        # Ten measured rows, no formula: between 3 and 8 MiB less, and at most 9 more.
+        spare = 4 * u * (shape.q + 2 * shape.kv)
+        return Compute(card + spare, host, f"{said} + 4·u·(q + 2kv) for what passes between card and host")
+    return Compute(card, host, said)
+
+
+def _without_flash_in_0_9(shape: ModelShape, setup: Setup, u: int) -> Compute:
+    """Ollama before 0.30 (checked on 0.9.3): no flash attention unless asked for, an f32 mask over all slots' cells."""
+    n = cells(setup)
+    scores = 0 if setup.flash else 4 * shape.heads * u * n
+    whole = scores + 4 * u * n + 4 * u * widest_columns(shape, setup)
+    said = f"4·heads·u·n + 4·u·n + 4·u·P = {scores} + 4·{u}·{n} + 4·{u}·{widest_columns(shape, setup)}"
+    return Compute(whole, 0, said) if setup.on_card else Compute(0, whole, said)
+
+
+def _input_bytes(shape: ModelShape, setup: Setup) -> int:
+    """Positions and indices, bytes for each token of the micro-batch."""
+    plain, sections, window = (20, 32, 36) if setup.engine == "b10488" else (28, 40, 48)
+    return sections if shape.rope_sections else window if shape.window else plain
+
+
+def widest_columns(shape: ModelShape, setup: Setup) -> int:
+    """P: the columns of f32 that the widest moment of one layer keeps, for each token of the micro-batch."""
+    return max(_feed_forward(shape, setup), _attention_moment(shape, setup), _recurrent_moment(shape, setup))
+
+
+def _logits_bytes(shape: ModelShape, setup: Setup, u: int) -> int:
+    """What keeping the logits of many rows takes; less than the rest where there is one a slot."""
+    rows = setup.parallel if setup.logits is None else setup.logits
+    columns = 4 if setup.engine == "b11434" else 2 if shape.is_hybrid else 0
+    return 4 * shape.vocabulary * rows + (4 * u * columns * shape.embedding if rows >= u else 0)
+
+
+def _columns_without_flash(shape: ModelShape, setup: Setup) -> int:
+    """What stands beside the scores."""
+    e, q, kv = shape.embedding, shape.q, shape.kv
+    if setup.engine == "b11434":
+        return 4 * e + (3 * q if shape.is_hybrid or q > e else q) + 2 * kv
+    if shape.is_hybrid:
+        return 4 * q + 6 * kv
+    return 4 * e + q + 2 * kv if shape.window else 2 * e + 2 * q + 2 * kv
+
+
+def _feed_forward(shape: ModelShape, setup: Setup) -> int:
+    e, q, new = shape.embedding, shape.q, setup.engine == "b11434"
+    dense = 0
+    if shape.ff:
+        dense = 3 * shape.ff + (4 * e if new else 2 * e if shape.is_hybrid else 2 * e + q)
+    if not shape.experts_used:
+        return dense
+    k, m = shape.experts_used * shape.expert_ff, shape.experts_used * e
+    outputs = (m if m > 2 * k else 0) + (m if m > 3 * k and new else 0)
+    if shape.is_hybrid:
+        return max(dense, 3 * k + (5 if new else 3) * e + outputs)
+    return max(dense, 3 * k + (4 * e if new else 2 * e + q) + outputs)
+
+
+def _attention_moment(shape: ModelShape, setup: Setup) -> int:
+    e, q, kv = shape.embedding, shape.q, shape.kv
+    if setup.engine == "b11434":
+        return 4 * e + (4 * q if shape.is_hybrid else 2 * q if q > e else q)
+    return 2 * e + (4 * q + 4 * kv if shape.is_hybrid else 2 * q + 2 * kv)
+
+
+def _recurrent_moment(shape: ModelShape, setup: Setup) -> int:
+    """Gated DeltaNet keeps its convolution's input three times."""
+    if not shape.recurrent.channels:
+        return 0
+    return (4 if setup.engine == "b11434" else 2) * shape.embedding + 3 * shape.recurrent.channels
+
+
+def attention_columns(shape: ModelShape, setup: Setup) -> int:
+    """A: what stands beside the copy of a quantised cache, in columns as P."""
+    e, q, new = shape.embedding, shape.q, setup.engine == "b11434"
+    if shape.is_hybrid:
+        if shape.experts_used:
+            return (4 if new else 3) * e + 5 * q
+        return 4 * e + (5 * q if q > e else 4 * q) if new else 2 * e + 5 * q
+    if not new:
+        return 2 * e + 2 * q
+    if shape.experts_used:
+        k, m = shape.experts_used * shape.expert_ff, shape.experts_used * e
+        return 4 * e + 2 * q + (3 * k if m > 2 * k else 0)
+    return 4 * e + 2 * q if q > e else 4 * e + q
+
+
+def scratch_bytes(shape: ModelShape, setup: Setup, batch: int) -> int:
+    """The pool that kernels take at their first use: quantised copies of the activations. Without flash attention the
+    scores are copied to f16 as well, and no log line shows it."""
+    widest = max(shape.ff, shape.experts_used * shape.embedding)
+    scores = 0 if setup.flash else 2 * shape.heads * batch * cells(setup)
+    return max(16 * MIB, 9 * batch * widest // 8) + scores
+
+
+def cublas_bytes(shape: ModelShape, setup: Setup) -> int:
+    """cuBLAS and its workspace, loaded where any product is not of a quantised matrix: attention without flash too."""
+    return CUBLAS_BYTES[setup.engine] if shape.has_float_matrix or not setup.flash else 0

@@ -59,10 +59,10 @@ _ONNX = {"use_onnx": Option("flag")}
 def _learned(sides: tuple[Side, ...], hub: str, **more: Any) -> Kind:
     """A scanner with a model of its own; `options` of `more` come on top of those that all of them take."""
     options = {**_ONNX, **more.pop("options", {})}
-    defaults = {"threshold": "threshold", "reads": "text", **more}
     cost = "imports torch (4 to 9 s once, 400 MB), then one pass of the model for each 512 tokens" + more.pop(
         "note", ""
     )
+    defaults = {"threshold": "threshold", "reads": "text", **more}
     return Kind(sides, "model", cost, options, hub=hub, **defaults)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from hashlib import sha256
@@ -73,12 +74,17 @@ def write_summaries(
     for summary in summaries:
         stem = plain = file_stem(summary)
         number = 1
-        while stem.casefold() in taken:
+        while _folded(stem) in taken:
             number += 1
             stem = f"{plain} ({number})"
-        taken.add(stem.casefold())
+        taken.add(_folded(stem))
         paths += write_summary(summary, folder, wanted, stem=stem)
     return tuple(paths)
+
+
+def _folded(name: str) -> str:
+    """What names have in common that are one file on Windows or macOS."""
+    return unicodedata.normalize("NFC", name.casefold())
 
 
 def file_stem(summary: Summary) -> str:

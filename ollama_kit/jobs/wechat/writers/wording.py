@@ -22,7 +22,7 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "answered": "已有人回答",
         "coverage": "覆盖",
         "suspicious": "可疑内容",
-        "suspicious_note": "这些话像是在给模型下命令。它们只作为聊天内容对待，没有影响上面的摘要。",
+        "suspicious_note": "防护在这些消息里发现了可疑之处，例如给模型下命令、夹带密钥。它们只作为聊天内容对待。",
         "none": "无",
         "asked_by": "{name} 问",
         "unclear": "具体日期不明",
@@ -77,8 +77,8 @@ WORDS: Mapping[str, Mapping[str, str]] = {
         "answered": "Answered",
         "coverage": "Coverage",
         "suspicious": "Suspicious content",
-        "suspicious_note": "These words look like orders to the model. They were read as chat and have not changed the "
-        "summary above.",
+        "suspicious_note": "The guard found something in these messages: orders to the model, secrets and the like. "
+        "They were read as chat and as nothing else.",
         "none": "None",
         "asked_by": "asked by {name}",
         "unclear": "date not clear",

@@ -11,8 +11,23 @@ from ollama_kit.jobs.dates.pieces import Day, Rule
 from ollama_kit.jobs.figures.numerals import NUMERAL_CLASS, TENS_CLASS, small_number
 
 _RELATIVE = {
-    "大前天": -3, "前天": -2, "昨天": -1, "昨日": -1, "昨": -1, "今天": 0, "今日": 0, "今儿": 0, "今": 0, "本日": 0,
-    "明天": 1, "明日": 1, "明儿": 1, "明": 1, "后天": 2, "后": 2, "大后天": 3,
+    "大前天": -3,
+    "前天": -2,
+    "昨天": -1,
+    "昨日": -1,
+    "昨": -1,
+    "今天": 0,
+    "今日": 0,
+    "今儿": 0,
+    "今": 0,
+    "本日": 0,
+    "明天": 1,
+    "明日": 1,
+    "明儿": 1,
+    "明": 1,
+    "后天": 2,
+    "后": 2,
+    "大后天": 3,
 }
 _WEEKDAYS = {**{c: i for i, c in enumerate("一二三四五六日")}, "天": 6, **{str(i + 1): i for i in range(7)}}
 _AHEAD = {"上上": -2, "上": -1, "本": 0, "这": 0, "下": 1, "下下": 2}
@@ -134,7 +149,7 @@ def _day_of_month_ahead(found: re.Match[str], said_at: datetime) -> Day | str | 
 
 def _day_of_month(found: re.Match[str], said_at: datetime) -> Day | str | None:
     day = small_number(found["day"].rstrip("日号號 "))
-    behind_street = found.string[: found.start()].rstrip()[-1:] if found.start() else ""
+    behind_street = found.string[max(0, found.start() - 3) : found.start()].rstrip()[-1:]
     if day is None or not 1 <= day <= 31 or behind_street in tuple("路街巷弄道"):
         return None
     return days.day_of_month(said_at, day)

@@ -117,7 +117,7 @@ def named_month(said_at: datetime, month: int, place: str | None, years: int | N
 
 
 def month(said_at: datetime, months: int, place: str | None) -> Day | str:
-    """The month so many months on; a beginning or middle that is over belongs to the next month only if none is said."""
+    """The month so many months on, or its `place`, over or not."""
     year, number = month_from(said_at.date(), months)
     return PAST if months < 0 else in_month(year, number, place, 0.85)
 

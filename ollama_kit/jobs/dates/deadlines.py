@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import cache
@@ -15,12 +15,13 @@ from ollama_kit.jobs.dates.days import full_date
 from ollama_kit.jobs.dates.delays import delay_rules
 from ollama_kit.jobs.dates.english import english_rules
 from ollama_kit.jobs.dates.hours import hour_rules, moment
-from ollama_kit.jobs.dates.pieces import WEEKDAY, Clock, Day, Part, Piece, Precision, Refused, find_pieces
+from ollama_kit.jobs.dates.pieces import WEEKDAY, Clock, Day, Meaning, Part, Piece, Precision, Refused, find_pieces
 from ollama_kit.jobs.dates.written import written_dates
 from ollama_kit.jobs.figures.pairs import longest_first
 
 _LOOK_BACK = 24
 _LONGEST_GAP = 12
+_MOST_PIECES = 6
 _CONFIRMED = 1.1
 _CONTRADICTED = 0.5
 _DENIED = 0.3
@@ -130,7 +131,11 @@ def _to() -> re.Pattern[str]:
 def _joins(gap: str, group: list[Piece], piece: Piece) -> bool:
     """Whether `piece`, behind `gap`, says more about the time that the group says."""
     glue = _glue().fullmatch(gap) if len(gap) <= _LONGEST_GAP else None
-    if glue is None or any(isinstance(one.meaning, Day) and one.meaning.at for one in group):
+    if (
+        glue is None
+        or len(group) == _MOST_PIECES
+        or any(isinstance(one.meaning, Day) and one.meaning.at for one in group)
+    ):
         return False
     new, said = piece.meaning, [one.meaning for one in group]
     if isinstance(new, Part | Clock):
@@ -143,8 +148,8 @@ def _joins(gap: str, group: list[Piece], piece: Piece) -> bool:
     )
 
 
-def _is_break(glue: re.Match[str], said: list[object]) -> bool:
-    """Whether a comma parts a clock time or part of the day from what is said before it: 明天, 下午 but not 3pm, noon."""
+def _is_break(glue: re.Match[str], said: Sequence[Meaning]) -> bool:
+    """Whether a comma parts a time from what is said before it: it does behind anything but a day."""
     return bool(glue["comma"]) and not any(isinstance(one, Day) for one in said)
 
 
@@ -231,7 +236,7 @@ def _limit_before() -> re.Pattern[str]:
 @cache
 def _limit_behind() -> re.Pattern[str]:
     return re.compile(
-        r"\s?(?:[之以]前|前(?![端面台后提者任期置缀沿线天年所述几两])|[之以]内|内(?![容部存网测审外置])|截止|为止)"
+        r"\s?(?:[之以]前|前(?![端面台后者任期置缀沿线天年所述几两])|[之以]内|内(?![容部存网测审外置])|截止|为止)"
     )
 
 

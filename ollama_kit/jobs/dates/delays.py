@@ -33,7 +33,8 @@ def delay_rules() -> tuple[Rule, ...]:
     units = "|".join(sorted(CHINESE_UNITS, key=len, reverse=True))
     number = rf"(?:\d{{1,4}}(?:\.\d)?|[{NUMERAL_CLASS}半俩]{{1,5}})"
     english = "|".join(sorted((re.sub(" ", r"\\s", unit) for unit in ENGLISH_UNITS), key=len, reverse=True))
-    amount = rf"(?P<number>\d{{1,4}}(?:\.\d)?|half\san?|an?\scouple\sof|an?|{ENGLISH_NUMBER})[\s-]?(?P<unit>{english})s?(?![a-zA-Z])"
+    words = rf"half\san?|an?\scouple\sof|an?|{ENGLISH_NUMBER}"
+    amount = rf"(?P<number>\d{{1,4}}(?:\.\d)?|{words})[\s-]?(?P<unit>{english})s?(?![a-zA-Z])"
     return (
         (
             re.compile(

@@ -41,7 +41,7 @@ def english_rules() -> tuple[Rule, ...]:
         (_rule(rf"(?:{full})s"), _again),
         (_rule(rf"{_MONTH}\.?\s(?P<day>\d{{1,2}}){ordinal}?(?!\s?[:%]|[.,]\d)"), _month_and_day),
         (_rule(rf"(?:the\s)?(?P<day>\d{{1,2}}){ordinal}?(?:\sof)?\s{_MONTH}\.?"), _month_and_day),
-        (_rule(rf"(?:the\s(?P<day>\d{{1,2}}){ordinal})(?!\s(?:of|time|floor|street|item|version))"), _day_of_month),
+        (_rule(rf"(?:the\s(?P<day>\d{{1,2}}){ordinal})(?!\s(?:of|day|time|floor|street|item|version))"), _day_of_month),
         (re.compile(r"(?<![\w/.:-])(?P<first>\d{1,2})/(?P<second>\d{1,2})(?![\w/:%]|\.\d|-\d)", _FLAGS), _slashed),
         *_longer_rules(),
     )

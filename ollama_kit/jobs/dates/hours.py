@@ -129,12 +129,14 @@ def _chinese_clock(found: re.Match[str], said_at: datetime) -> Clock | None:
 
 def _digital(found: re.Match[str], said_at: datetime) -> Clock | None:
     named = found.groupdict()
-    hour, minute, half = int(named["hour"]), int(named.get("minute") or 0), named.get("half")
+    minutes, half = named.get("minute"), named.get("half")
+    hour, minute = int(named["hour"]), int(minutes or 0)
     if half and not 1 <= hour <= 12:
         return None
-    plain = hour >= 13 or hour == 0 or (named["hour"].startswith("0") and not half)
+    # With minutes behind a colon, 10:00 is the 24-hour clock; only an hour like 3:30 leaves a doubt.
+    plain = hour >= (7 if minutes else 13) or hour == 0 or (named["hour"].startswith("0") and not half)
     side = {"a": "am", "p": "pm"}.get((half or "").lower())
-    return Clock(hour, minute, "am" if side == "am" else "pm" if side else None, bool(named.get("minute")), plain)
+    return Clock(hour, minute, "am" if side == "am" else "pm" if side else None, bool(minutes), plain)
 
 
 def _bare(found: re.Match[str], said_at: datetime) -> Clock:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from functools import cache
+from itertools import pairwise
 from typing import Literal
 
 from ollama_kit.guard.private.folding import Seen
@@ -19,14 +20,39 @@ from ollama_kit.jobs.figures.words import ENGLISH_NUMBER, english_number
 Unit = Literal["minute", "hour", "day", "business_day", "week", "month", "quarter", "year"]
 
 CHINESE_UNITS: dict[str, Unit] = {
-    "工作日": "business_day", "交易日": "business_day", "自然日": "day", "日历日": "day", "日历天": "day",
-    "分钟": "minute", "小时": "hour", "钟头": "hour", "天": "day", "日": "day", "星期": "week", "礼拜": "week",
-    "周": "week", "季度": "quarter", "月": "month", "周年": "year", "年": "year",
+    "工作日": "business_day",
+    "交易日": "business_day",
+    "自然日": "day",
+    "日历日": "day",
+    "日历天": "day",
+    "分钟": "minute",
+    "小时": "hour",
+    "钟头": "hour",
+    "天": "day",
+    "日": "day",
+    "星期": "week",
+    "礼拜": "week",
+    "周": "week",
+    "季度": "quarter",
+    "月": "month",
+    "周年": "year",
+    "年": "year",
 }
 ENGLISH_UNITS: dict[str, Unit] = {
-    "business day": "business_day", "working day": "business_day", "calendar day": "day", "calendar month": "month",
-    "minute": "minute", "hour": "hour", "day": "day", "week": "week", "month": "month", "quarter": "quarter",
-    "year": "year", "min": "minute", "hr": "hour", "h": "hour",
+    "business day": "business_day",
+    "working day": "business_day",
+    "calendar day": "day",
+    "calendar month": "month",
+    "minute": "minute",
+    "hour": "hour",
+    "day": "day",
+    "week": "week",
+    "month": "month",
+    "quarter": "quarter",
+    "year": "year",
+    "min": "minute",
+    "hr": "hour",
+    "h": "hour",
 }
 _LONGEST_GAP = 24
 
@@ -69,7 +95,7 @@ def parse_terms(text: str) -> tuple[Term | Period, ...]:
 
 def _periods(text: str) -> Iterator[Period]:
     found = parse_dates(text)
-    for first, second in zip(found, found[1:], strict=False):
+    for first, second in pairwise(found):
         gap = text[first.end : second.start]
         if len(gap) <= _LONGEST_GAP and first.day <= second.day and _to().fullmatch(gap):
             start, end = _with_frame(text, first, second)

@@ -14,17 +14,40 @@ from ollama_kit.jobs.dates.reckoning import calendar_day
 from ollama_kit.jobs.figures.numerals import DIGIT_CLASS, TENS_CLASS, small_number
 from ollama_kit.jobs.figures.pairs import longest_first
 
-MONTHS = "january february march april may june july august september october november december".split()
+MONTHS = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
 MONTH = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in MONTHS if name != "may") + "|may|sept"
 """A pattern for the name of a month, whole or short, in lower case."""
 
-_ONES = "first second third fourth fifth sixth seventh eighth ninth".split()
+_ONES = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"]
 _ORDINALS = {
     word: number
     for number, word in enumerate(
         (
             *_ONES,
-            *"tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth".split(),
+            *[
+                "tenth",
+                "eleventh",
+                "twelfth",
+                "thirteenth",
+                "fourteenth",
+                "fifteenth",
+                "sixteenth",
+                "seventeenth",
+                "eighteenth",
+            ],
             *("nineteenth", "twentieth"),
             *(f"twenty-{word}" for word in _ONES),
             *("thirtieth", "thirty-first"),

@@ -1,4 +1,4 @@
-"""Money in running text: 人民币 1,200,000.00 元（大写：壹佰贰拾万元整）, ￥9,800, 3.5亿元, USD 1.2 million, 两百块钱."""
+"""Money in running text: 人民币 1,200,000.00 元（大写：壹佰贰拾万元整）, ￥9,800, 3.5亿元, USD 1.2 million."""
 
 from __future__ import annotations
 
@@ -31,9 +31,22 @@ _CURRENCIES = {
 _CODES = {name.replace("|", " "): code for code, names in _CURRENCIES.items() for name in names.split()}
 _BEHIND_ONLY = {"元人民币", "元", "圆", "圓", "块钱", "yuan", "yen"}
 _SCALES = {
-    "万亿": 10**12, "亿": 10**8, "千万": 10**7, "百万": 10**6, "十万": 10**5, "万": 10**4, "千": 1000, "百": 100,
-    "trillion": 10**12, "billion": 10**9, "million": 10**6, "thousand": 1000, "bn": 10**9, "mn": 10**6,
-    "m": 10**6, "k": 1000,
+    "万亿": 10**12,
+    "亿": 10**8,
+    "千万": 10**7,
+    "百万": 10**6,
+    "十万": 10**5,
+    "万": 10**4,
+    "千": 1000,
+    "百": 100,
+    "trillion": 10**12,
+    "billion": 10**9,
+    "million": 10**6,
+    "thousand": 1000,
+    "bn": 10**9,
+    "mn": 10**6,
+    "m": 10**6,
+    "k": 1000,
 }
 _NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,5}(?!\d)|\d{1,15})(?:\.\d{1,6})?"
 _NOT_MONEY = "旦素月年件器老帅首宵组宇勋"

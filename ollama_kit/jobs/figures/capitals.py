@@ -29,8 +29,8 @@ def to_chinese_capital(amount: Decimal) -> str:
 
     Raises ValueError for a negative amount, more than two places, or ten quadrillion and above.
 
-    >>> to_chinese_capital(Decimal("1409.50")), to_chinese_capital(Decimal("325.04")), to_chinese_capital(Decimal(10**8))
-    ('壹仟肆佰零玖元伍角', '叁佰贰拾伍元零肆分', '壹亿元整')
+    >>> [to_chinese_capital(Decimal(amount)) for amount in ("1409.50", "325.04", "100000000")]
+    ['壹仟肆佰零玖元伍角', '叁佰贰拾伍元零肆分', '壹亿元整']
     """
     if not amount.is_finite() or amount < 0 or amount >= _LIMIT or amount * 100 != int(amount * 100):
         raise ValueError(f"not an amount of yuan and whole fen from 0 up to {_LIMIT}: {amount}")

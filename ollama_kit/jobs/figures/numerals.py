@@ -1,4 +1,4 @@
-"""Numbers in Chinese characters: 二〇二六, 一百二十三, 三千二, 三点五亿, 三分之二, 叁佰贰拾, and figures among them (12万)."""
+"""Numbers in Chinese characters: 二〇二六, 三千二, 三点五亿, 三分之二, 叁佰贰拾; figures among them too (12万)."""
 
 from __future__ import annotations
 
@@ -9,9 +9,20 @@ from functools import cache
 from ollama_kit.guard.private.folding import fold
 
 DIGITS = {
-    **{character: value for value, group in enumerate("〇 一 二 三 四 五 六 七 八 九".split()) for character in group},
+    **{
+        character: value
+        for value, group in enumerate(["〇", "一", "二", "三", "四", "五", "六", "七", "八", "九"])
+        for character in group
+    },
     **{character: value for value, character in enumerate("零壹贰叁肆伍陆柒捌玖")},
-    "○": 0, "两": 2, "俩": 2, "幺": 1, "兩": 2, "貳": 2, "參": 3, "陸": 6,
+    "○": 0,
+    "两": 2,
+    "俩": 2,
+    "幺": 1,
+    "兩": 2,
+    "貳": 2,
+    "參": 3,
+    "陸": 6,
 }
 UNITS = {"十": 10, "拾": 10, "百": 100, "佰": 100, "千": 1000, "仟": 1000}
 MYRIADS = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}

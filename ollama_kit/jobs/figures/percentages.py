@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
-from typing import Literal, cast
+from typing import Literal
 
 from ollama_kit.guard.private.folding import Seen
 from ollama_kit.jobs.figures.numerals import NUMERAL_CLASS, read_numeral
@@ -17,18 +17,27 @@ from ollama_kit.jobs.figures.words import ENGLISH_NUMBER, english_number
 Per = Literal["day", "week", "month", "year"]
 
 _SIGNS = {
-    "%": 100, "percent": 100, "per cent": 100, "pct": 100, "个百分点": 100, "‰": 1000, "‱": 10**4,
-    "basis points": 10**4, "basis point": 10**4, "bps": 10**4, "bp": 10**4,
+    "%": 100,
+    "percent": 100,
+    "per cent": 100,
+    "pct": 100,
+    "个百分点": 100,
+    "‰": 1000,
+    "‱": 10**4,
+    "basis points": 10**4,
+    "basis point": 10**4,
+    "bps": 10**4,
+    "bp": 10**4,
 }
 _SIGN = "|".join(sorted(map(re.escape, _SIGNS), key=len, reverse=True)) + "|％"
 _NUMBER = r"\d{1,9}(?:\.\d{1,9})?"
 _TO = r"\s?(?:-|~|至|到|to|and)\s?"
 _LOOK_BACK = 48
 _TIMES: dict[str, Per] = {
-    **dict.fromkeys(("日", "天", "day", "daily"), cast(Per, "day")),
-    **dict.fromkeys(("周", "week", "weekly"), cast(Per, "week")),
-    **dict.fromkeys(("月", "month", "monthly"), cast(Per, "month")),
-    **dict.fromkeys(("年", "year", "annum", "annually", "p.a."), cast(Per, "year")),
+    **dict.fromkeys(("日", "天", "day", "daily"), "day"),
+    **dict.fromkeys(("周", "week", "weekly"), "week"),
+    **dict.fromkeys(("月", "month", "monthly"), "month"),
+    **dict.fromkeys(("年", "year", "annum", "annually", "p.a."), "year"),
 }
 
 
@@ -51,7 +60,7 @@ def parse_percentages(text: str) -> tuple[Percentage, ...]:
     """Every percentage, rate and share, in order, without overlap.
 
     >>> [(found.text, float(found.low), found.per) for found in parse_percentages("按日万分之三，不超过总价的百分之五")]
-    [('日万分之三', 0.0003, 'day'), ('百分之五', 0.05, None)]
+    [('按日万分之三', 0.0003, 'day'), ('百分之五', 0.05, None)]
     """
     seen = Seen.of(text)
     singles = longest_first([*_in_figures(seen), *_in_chinese(seen), *_in_english(seen)])
@@ -167,7 +176,7 @@ def _placed(seen: Seen, start: int, end: int, values: tuple[Fraction, Fraction])
 
 def _is_date(text: str, at: int) -> bool:
     """Whether 日, 月 or 年 at `at` ends a date or a count instead of naming a rate's time: 3月10日5%, 三年5%."""
-    before = text[:at].rstrip()[-1:] if text[at - 1 : at].isspace() else text[at - 1 : at]
+    before = text[max(0, at - 3) : at].rstrip()[-1:]
     return before.isdecimal() or (bool(before) and before in NUMERAL_CLASS)
 
 

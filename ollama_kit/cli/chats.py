@@ -78,14 +78,13 @@ class ChatRun:
 
     def deliver(self, summaries: Sequence[Summary], *, to_stdout: bool) -> None:
         """Writes the files, or prints the Markdown where none were asked for; then sends it, if that was asked for."""
-        from ollama_kit.jobs.wechat.writers import FORMATS, write_markdown, write_summary
+        from ollama_kit.jobs.wechat.writers import FORMATS, write_markdown, write_summaries
 
         out: Path | None = self.flags["out"]
+        for path in write_summaries(summaries, out, self.flags["formats"] or FORMATS) if out else ():
+            click.echo(f"wrote {path}", err=True)
         for summary in summaries:
-            if out:
-                for path in write_summary(summary, out, self.flags["formats"] or FORMATS):
-                    click.echo(f"wrote {path}", err=True)
-            elif to_stdout:
+            if not out and to_stdout:
                 click.echo(write_markdown(summary))
             for failure in summary.coverage.failures:
                 warn(f"not covered: {failure.label}, {len(failure.messages)} messages: {failure.reason}")

@@ -9,12 +9,35 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ollama_kit.jobs.wechat.job import Estimate, WeChatJob
     from ollama_kit.jobs.wechat.message import CHINA, Group, Kind, Message, Place, Quoted
     from ollama_kit.jobs.wechat.readers.reading import Chat, Reading, ReadOptions, read_chat, read_messages
     from ollama_kit.jobs.wechat.readers.report import BrokenRow, ReadReport
     from ollama_kit.jobs.wechat.selection import Selection, select, selection_of, zone_named
+    from ollama_kit.jobs.wechat.summary import Coverage, Question, Summary, Todo, Topic
+    from ollama_kit.jobs.wechat.writers import (
+        write_csv,
+        write_html,
+        write_ics,
+        write_json,
+        write_markdown,
+        write_summaries,
+    )
 
 _HOMES = {
+    "Coverage": "summary",
+    "Estimate": "job",
+    "Question": "summary",
+    "Summary": "summary",
+    "Todo": "summary",
+    "Topic": "summary",
+    "WeChatJob": "job",
+    "write_csv": "writers",
+    "write_html": "writers",
+    "write_ics": "writers",
+    "write_json": "writers",
+    "write_markdown": "writers",
+    "write_summaries": "writers",
     "CHINA": "message",
     "BrokenRow": "readers.report",
     "Chat": "readers.reading",
@@ -35,6 +58,19 @@ _HOMES = {
 }
 
 __all__ = [
+    "Coverage",
+    "Estimate",
+    "Question",
+    "Summary",
+    "Todo",
+    "Topic",
+    "WeChatJob",
+    "write_csv",
+    "write_html",
+    "write_ics",
+    "write_json",
+    "write_markdown",
+    "write_summaries",
     "CHINA",
     "BrokenRow",
     "Chat",

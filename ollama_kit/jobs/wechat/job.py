@@ -191,17 +191,18 @@ def _is_answer(text: str) -> bool:
 
 
 def _with_excerpts(found: Sequence[Finding], said: Mapping[str, Message]) -> tuple[Finding, ...]:
-    """The findings worth showing, with the beginning of the message each is about."""
+    """The findings worth showing. Of a message that talks to the model its beginning is shown; what holds a secret is
+    named, and not repeated."""
     shown = [item for item in found if item.severity in ("medium", "high") or item.rule.startswith(DISTRUSTED)]
     return tuple(
-        Finding(item.message, item.rule, item.severity, item.action, _excerpt(said[item.message].text))
+        Finding(item.message, item.rule, item.severity, item.action, _excerpt(item, said[item.message]))
         for item in shown
         if item.message in said
     )
 
 
-def _excerpt(text: str) -> str:
-    line = " ".join(text.split())
+def _excerpt(item: Finding, message: Message) -> str:
+    line = " ".join(message.text.split()) if item.rule.startswith(DISTRUSTED) else ""
     return line if len(line) <= EXCERPT_CHARACTERS else line[: EXCERPT_CHARACTERS - 1] + "…"
 
 

@@ -69,7 +69,7 @@ class Failure:
 @dataclass(frozen=True)
 class Coverage:
     """Every message was in exactly one chunk that succeeded, or stands in a failure. `shortened` are messages of which
-    only the beginning and the end were read, for they are longer than a chunk."""
+    only the beginning and the end were read, for they did not fit into a chunk."""
 
     messages: int
     covered: int

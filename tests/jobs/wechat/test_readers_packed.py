@@ -6,7 +6,9 @@ import json
 import shutil
 import sqlite3
 import sys
+import tracemalloc
 from contextlib import closing
+from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
@@ -166,17 +168,16 @@ def test_items_do_not_depend_on_the_blocks(items: list[object], size: int, wrapp
     assert heads == ({"before": {"a": 1}, "after": [2]} if wrapped else {})
 
 
-def test_a_text_that_never_ends_is_given_up() -> None:
-    """An item larger than any message is not held to its end."""
-    taken = 0
-
-    def blocks() -> object:
-        nonlocal taken
-        yield '[{"a":"'
-        for _ in range(1000):
-            taken += 1
-            yield "x" * (1 << 18)
-
-    (broken,) = read_items(blocks())  # type: ignore[arg-type]
+def test_a_text_that_never_ends_is_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An item larger than any message is broken, and the search for the next one keeps nothing of it."""
+    monkeypatch.setattr("ollama_kit.jobs.wechat.readers.json_items.LONGEST_ITEM", 1 << 16)
+    endless = chain(['[{"a":1},{"a":"'], repeat("x" * 4096, 2000), ['"},{"a":2}]'])
+    tracemalloc.start()
+    try:
+        first, broken, last = read_items(endless)
+        peak_bytes = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (first, last) == (Item(1, {"a": 1}), Item(3, {"a": 2}))
     assert "Unterminated" in str(broken)
-    assert taken < 200
+    assert peak_bytes < 2_000_000  # of eight million characters

@@ -164,6 +164,17 @@ def test_a_broken_item_costs_that_item(write: Callable[[str], Path]) -> None:
     assert [message.time for message in chat.messages] == times[:6] + times[7:]
 
 
+@pytest.mark.parametrize(
+    ("old", "new"), [('"version": "1.0.3"', '"version" "1.0.3"'), ('"localId": 1,', '"localId" 1,')]
+)
+def test_what_breaks_before_or_in_the_first_item(old: str, new: str, write: Callable[[str], Path]) -> None:
+    """A broken head costs what it says, a broken first item that item; the messages are found all the same."""
+    whole = (CHATS / "weflow" / "synthetic_en_mixed_group.json").read_text(encoding="utf-8")
+    chat = read_chat(write(whole.replace(old, new, 1)))
+    assert len(chat.reports[0].broken) == 1
+    assert [message.time for message in chat.messages][-29:] == [row.time for row in said("B")][1:]
+
+
 def test_an_item_that_is_no_message_is_broken(write: Callable[[str], Path]) -> None:
     """Numbers, lists and objects without the keys of a message are counted, not raised."""
     items = json.loads((CHATS / "chatlog" / "synthetic_en_mixed_group.json").read_text(encoding="utf-8"))
@@ -192,6 +203,22 @@ def test_bytes_that_fit_no_encoding_are_shown_and_said(tmp_path: Path) -> None:
     path.write_bytes((head + plain).encode() + b"2026-03-09 09:00:00,Tom,wxid_t,Group,1@chatroom,a\xffb\n")
     chat = read_chat(path)
     assert chat.messages[-1].text == "a\ufffdb"
+    assert any("U+FFFD" in warning for warning in chat.reports[0].warnings)
+
+
+@pytest.mark.parametrize(
+    "name", ["chatlog/synthetic_zh_group_delivery.json", "memotrace_v2/synthetic_zh_group_delivery.txt"]
+)
+def test_one_bad_byte_does_not_make_another_encoding(name: str, tmp_path: Path) -> None:
+    """GB18030 would read the file too, as other words: the rest of it says that it is UTF-8."""
+    path = tmp_path / "chat"
+    path.write_bytes((CHATS / name).read_bytes().replace("验收".encode(), "验收".encode()[:-1] + b"\xff", 1))
+    chat = read_chat(path)
+    changed = [message.text for message in chat.messages if "\ufffd" in message.text]
+    assert len(changed) == 1
+    assert {row.text for row in said("A") if row.kind == "text"} - {message.text for message in chat.messages} <= {
+        text for text in (row.text for row in said("A")) if "验收" in text
+    }
     assert any("U+FFFD" in warning for warning in chat.reports[0].warnings)
 
 

@@ -27,7 +27,7 @@ OWN = "我"
 
 def header(line: str, after_blank: bool) -> re.Match[str] | None:
     """The match of a line that begins a message."""
-    if not line[-1:].isdigit() or line.startswith("> ") or not (after_blank or _SURE.search(line)):
+    if line[-3:-2] != ":" or line.startswith("> ") or not (after_blank or _SURE.search(line)):
         return None
     return _HEADER.fullmatch(line)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -47,16 +47,16 @@ _CONTACT_FILES = ("MicroMsg.db", "contact.db")
 _OWN_STATUS = 2
 
 
-def open_read_only(path: Path) -> sqlite3.Connection:
-    """A connection that can only read. ChatError if the file is no database."""
+@contextmanager
+def open_read_only(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that can only read. ChatError where the file is no database, or is damaged where it is read."""
     connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
     connection.text_factory = _text
     try:
-        connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-    except sqlite3.DatabaseError as problem:
-        connection.close()
-        raise ChatError(f"not a database that can be read: {problem}", path=path) from problem
-    return connection
+        with closing(connection):
+            yield connection
+    except sqlite3.Error as problem:
+        raise ChatError(f"the database can not be read: {problem}", path=path) from problem
 
 
 def _text(data: bytes) -> str | bytes:
@@ -66,16 +66,16 @@ def _text(data: bytes) -> str | bytes:
 
 def tables_of(path: Path) -> frozenset[str]:
     """The names of the tables."""
-    with closing(open_read_only(path)) as connection:
+    with open_read_only(path) as connection:
         return frozenset(name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'"))
 
 
 def read_v3(path: Path, options: Options) -> Iterator[Event]:
     """The messages of a version 3 database in the order they were stored, all chats among one another."""
     yield from _not_yet_written(path)
-    with closing(open_read_only(path)) as connection:
+    with open_read_only(path) as connection:
         names = _names(path, connection)
-        for row in _rows(path, connection, _V3_QUERY):
+        for row in connection.execute(_V3_QUERY):
             try:
                 yield checked(_of_v3(row, names, options))
             except ITEM_PROBLEMS as problem:
@@ -85,27 +85,21 @@ def read_v3(path: Path, options: Options) -> Iterator[Event]:
 def read_v4(path: Path, options: Options) -> Iterator[Event]:
     """The messages of a version 4 database, one chat after the other."""
     yield from _not_yet_written(path)
-    with closing(open_read_only(path)) as connection:
+    with open_read_only(path) as connection:
         names = _names(path, connection)
-        talkers = {_table_of(name): name for (name,) in connection.execute("SELECT user_name FROM Name2Id")}
-        tables = [name for name in sorted(tables_of(path)) if name.startswith("Msg_")]
-        tables.sort(key=lambda name: list(talkers).index(name) if name in talkers else len(talkers))
-        for table in tables:
+        known = [name for (name,) in connection.execute("SELECT user_name FROM Name2Id") if isinstance(name, str)]
+        talkers = {_table_of(name): name for name in known}
+        order = {table: number for number, table in enumerate(talkers)}
+        tables = sorted(tables_of(path), key=lambda name: (order.get(name, len(order)), name))
+        for table in (name for name in tables if name.startswith("Msg_")):
             talker = talkers.get(table, table)
             group = Group(talker, names.get(talker, talker), not talker.endswith("@chatroom"))
             quoted = table.replace('"', '""')
-            for row in _rows(path, connection, _V4_QUERY.format(table=f'"{quoted}"')):
+            for row in connection.execute(_V4_QUERY.format(table=f'"{quoted}"')):
                 try:
                     yield checked(_of_v4(row, group, names, options))
                 except ITEM_PROBLEMS as problem:
                     yield Broken(row[0], f"{table}: {problem_of(problem)}")
-
-
-def _rows(path: Path, connection: sqlite3.Connection, query: str) -> Iterator[tuple[Any, ...]]:
-    try:
-        yield from connection.execute(query)
-    except sqlite3.DatabaseError as problem:
-        raise ChatError(f"the database can not be read on: {problem}", path=path) from problem
 
 
 def _not_yet_written(path: Path) -> Iterator[Note]:
@@ -120,7 +114,7 @@ def _names(path: Path, connection: sqlite3.Connection) -> dict[str, str]:
     for name in _CONTACT_FILES:
         beside = path.with_name(name)
         if not here and beside.is_file() and beside != path:
-            with closing(open_read_only(beside)) as other:
+            with open_read_only(beside) as other:
                 here = _contacts(other)
     return here
 

@@ -18,6 +18,8 @@ LONGEST_ITEM = 1 << 24
 NEAR_END = 32
 """A fault this near to the end of what has been read may be only that the rest is still to come."""
 
+_ANY_ITEM = re.compile(r"\}\s*,\s*(\{\s*\")")
+"""Where an item begins behind a broken one, as long as no whole one was seen."""
 _SPACE = re.compile(r"[ \t\n\r]*")
 _decode = json.JSONDecoder(strict=False).raw_decode
 
@@ -145,15 +147,17 @@ class _Window:
 def read_items(blocks: Iterable[str], key: str = "messages") -> Iterator[Head | Item | Broken]:
     """The items of the list, and the other keys of the object around it, in the order of the file."""
     window = _Window(blocks)
+    if window.peek() == "[":
+        yield from _list(window)
+        return
+    reached = False
     try:
-        if window.peek() == "[":
-            yield from _list(window)
-            return
         window.take("{")
         while window.peek() != "}":
             name = window.value()
             window.take(":")
             if name == key and window.peek() == "[":
+                reached = True
                 yield from _list(window)
             else:
                 yield Head(str(name), window.value())
@@ -161,13 +165,15 @@ def read_items(blocks: Iterable[str], key: str = "messages") -> Iterator[Head | 
                 window.take(",")
     except _Fault as fault:
         yield Broken(0, str(fault))
+        if not reached and window.find(re.compile(re.escape(json.dumps(key)) + r"\s*:\s*(\[)")):
+            yield from _list(window)
 
 
 def _list(window: _Window) -> Iterator[Item | Broken]:
     """The items of the list that the window stands at. After a broken one it goes on where an item seems to begin: at
-    a comma and an object with the same first key as the items before."""
+    a comma and an object with the same first key as the first."""
     window.take("[")
-    number, next_item = 0, None
+    number, first_key, next_item = 0, "", _ANY_ITEM
     if window.peek() == "]":
         window.at += 1
         return
@@ -176,13 +182,14 @@ def _list(window: _Window) -> Iterator[Item | Broken]:
         try:
             value = window.value()
             yield Item(number, value)
-            if next_item is None and isinstance(value, dict) and value:
-                next_item = re.compile(r",\s*(\{\s*" + re.escape(json.dumps(next(iter(value)))) + r"\s*:)")
+            if not first_key and isinstance(value, dict) and value:
+                first_key = next(iter(value))
+                next_item = re.compile(r",\s*(\{\s*" + re.escape(json.dumps(first_key, ensure_ascii=False)) + r"\s*:)")
             if window.peek() == "]":
                 window.at += 1
                 return
             window.take(",")
         except _Fault as fault:
             yield Broken(number, str(fault))
-            if next_item is None or not window.find(next_item):
+            if not window.find(next_item):
                 return

@@ -10,6 +10,7 @@ _MILLISECONDS_FROM = 10**11
 """A stamp from here on counts milliseconds: as seconds it would be past the year 5000."""
 
 _PLAIN = len("2026-03-09 09:02:11")
+_CLOCK_ONLY = len("09:02:11")
 _day = lru_cache(maxsize=1024)(date.fromisoformat)
 
 _WRITTEN = re.compile(
@@ -18,7 +19,6 @@ _WRITTEN = re.compile(
     r"(?:\.\d{1,6})?(?P<utc>Z)?(?:\s?(?P<after>AM|PM))?",
     re.IGNORECASE,
 )
-_MONTH_FIRST = re.compile(r"(\d{2})-(\d{2}) (\d{2}:\d{2}:\d{2})")
 
 
 def moment(text: str, zone: tzinfo) -> datetime:
@@ -55,14 +55,19 @@ def dated(text: str, last_day: date, zone: tzinfo) -> datetime:
     >>> str(dated("12-31 23:59:59", date(2026, 3, 1), CHINA)), str(dated("08:00:00", date(2026, 3, 1), CHINA))
     ('2025-12-31 23:59:59+08:00', '2026-03-01 08:00:00+08:00')
     """
-    found = _MONTH_FIRST.fullmatch(text)
-    if found is None:
+    if len(text) == _CLOCK_ONLY:
         return datetime.combine(last_day, time.fromisoformat(text), zone)
-    month, day, clock = int(found[1]), int(found[2]), time.fromisoformat(found[3])
+    return datetime.combine(_latest(text[:5], last_day), time.fromisoformat(text[6:]), zone)
+
+
+@lru_cache(maxsize=1024)
+def _latest(month_and_day: str, last_day: date) -> date:
+    """The latest day of that month and day which is not after `last_day`."""
+    month, day = int(month_and_day[:2]), int(month_and_day[3:])
     year = last_day.year - ((month, day) > (last_day.month, last_day.day))
     while (month, day) == (2, 29) and not _is_leap(year):
         year -= 1
-    return datetime.combine(date(year, month, day), clock, zone)
+    return date(year, month, day)
 
 
 def _is_leap(year: int) -> bool:

@@ -65,12 +65,13 @@ class Reading:
         file = _File(path, recognise(path, Options(self.options.zone, self.options.day)), self.options.limit_broken)
         remembered, shown, owner = Remembered(), str(path), self.options.own
         count, blank = before, object.__new__
+        escaped = "json" in file.recognised.format  # what is decoded from bytes holds no half of a surrogate pair
         for event in file.recognised.events:
             if type(event) is not Record:
                 file.note(event, count - before)
                 continue
             native_id, time, sender, name, own, kind, text, reply, group, line, detail = event
-            if not text.isascii():
+            if not text.isascii() and ("\u2005" in text or escaped):
                 text = clean_text(text)
             if name:
                 name = clean_name(name)

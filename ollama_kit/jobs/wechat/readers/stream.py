@@ -9,6 +9,8 @@ from pathlib import Path
 
 HEAD_BYTES = 1 << 16
 BLOCK_BYTES = 1 << 18
+_STRAY_NULS = 0.02
+"""The part of a UTF-8 text that may be NULs; with more of them it is UTF-16, or no text."""
 LONGEST_LINE = 1 << 24
 """Characters of a line beyond which it is given out in pieces: memory stays bounded whatever a file holds."""
 
@@ -35,7 +37,7 @@ class Source:
                     text = decoder.decode(data, not data)
                 except UnicodeDecodeError as problem:
                     # A head that is pure ASCII says nothing between UTF-8 and GB18030; the first other byte does.
-                    switch = ascii_so_far and strict
+                    switch = ascii_so_far and strict and not mostly_utf8(data)
                     encoding = "gb18030" if switch else self.encoding
                     strict = False
                     decoder = codecs.getincrementaldecoder(encoding)("replace")
@@ -83,11 +85,13 @@ def open_source(path: Path) -> Source | None:
     with path.open("rb") as stream:
         data = stream.read(HEAD_BYTES)
     for encoding in _guesses(data):
+        sure = encoding == "utf-8-sig" or (encoding == "utf-8" and mostly_utf8(data))
         try:
-            text = codecs.getincrementaldecoder(encoding)().decode(data, len(data) < HEAD_BYTES)
+            decoder = codecs.getincrementaldecoder(encoding)("replace" if sure else "strict")
+            text = decoder.decode(data, len(data) < HEAD_BYTES)
         except UnicodeDecodeError:
             continue
-        if "\0" not in text:
+        if text.count("\0") <= (len(text) * _STRAY_NULS if encoding.startswith("utf-8") else 0):
             return Source(path, encoding, text)
     return None
 
@@ -101,3 +105,15 @@ def _guesses(data: bytes) -> tuple[str, ...]:
         return ("utf-16",)
     little = data[1::2].count(0) >= data[0::2].count(0)
     return ("utf-8", "gb18030", "utf-16-le" if little else "utf-16-be")
+
+
+def mostly_utf8(data: bytes) -> bool:
+    """Whether bytes that are not all UTF-8 still are meant as it: of its longer characters at most one in ten is bad.
+    (GB18030 makes some text of almost any bytes, and of text in GB18030 hardly a character is UTF-8.)
+
+    >>> mostly_utf8("这是一条很长很长的消息".encode() + b"\\xff"), mostly_utf8("你好".encode("gb18030"))
+    (True, False)
+    """
+    text = data.decode("utf-8", "replace")
+    bad = text.count("\ufffd")
+    return sum(character > "\x7f" for character in text) - bad > 10 * bad > 0

@@ -65,8 +65,8 @@ def _of_item(part: Item, options: Options, group: Group, senders: dict[Any, dict
         sender, name = ("", "") if sender == group.id else (sender, name)
         return Record(number, when, sender, name, own, of_system(content), content, None, group, part.number)
     if kind == "unknown":  # a word for all that is rare; the type number is trusted only here
-        number_of_type = item.get("localType") or 0
-        kind = by_type(number_of_type & 0xFFFFFFFF, number_of_type >> 32)
+        packed = item.get("localType")
+        kind = by_type(packed & 0xFFFFFFFF, packed >> 32) if isinstance(packed, int) else kind
     text, reply, detail = content, None, ""
     if kind == "quote":
         said = (item.get("quotedSender") or "", item.get("quotedContent") or "")

@@ -50,8 +50,8 @@ def chinese_rules() -> tuple[Rule, ...]:
         (re.compile(rf"(?:{words})|[今明](?=[晚早晨夜])|(?<![以之今然而])后(?=晚[上]?)|昨(?=[晚夜])"), _relative),
         (
             re.compile(
-                rf"(?<![每隔{NUMERAL_CLASS}\d])(?:{_AHEAD_WORDS})?(?:周|星期|礼拜|週)(?P<day>[一二三四五六日天1-7])"
-                r"(?![\d年月.%般样些致])"
+                rf"(?<![每隔{NUMERAL_CLASS}\d])(?:{_AHEAD_WORDS})?(?:周|星期|礼拜|週)(?P<day>[一二三四五六日天]|[1-7](?!\d))"
+                r"(?![年月.%般样些致])"
             ),
             _weekday,
         ),
@@ -81,13 +81,13 @@ def chinese_rules() -> tuple[Rule, ...]:
             ),
             _month,
         ),
-        (re.compile(r"(?<![个岁年日\d])月(?P<place>初|中|底|末)(?![之])"), _month_place),
         *_longer_rules(),
     )
 
 
 def _longer_rules() -> tuple[Rule, ...]:
     return (
+        (re.compile(r"(?<![个岁年日\d])月(?P<place>初|中|底|末)(?![之])"), _month_place),
         (
             re.compile(
                 rf"(?:{_YEAR}?(?:第?(?P<number>[一二三四1-4])季度|[qQ](?P<latin>[1-4])(?![\d.a-zA-Z]))|{_AHEAD_WORDS}季度?)"
@@ -104,7 +104,7 @@ def _longer_rules() -> tuple[Rule, ...]:
 
 
 def _again(found: re.Match[str], said_at: datetime) -> str:
-    return "it comes again and again"
+    return days.AGAIN
 
 
 def _relative(found: re.Match[str], said_at: datetime) -> Day | str:

@@ -24,6 +24,7 @@ from ollama_kit.jobs.dates.reckoning import (
 )
 
 PAST = "it is in the past"
+AGAIN = "it comes again and again"
 _SMALL_HOURS = 4
 """Until this hour, 明天 and tomorrow may mean the day that has just begun."""
 

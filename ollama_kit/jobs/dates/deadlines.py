@@ -11,7 +11,7 @@ from functools import cache
 from ollama_kit.errors import UsageError
 from ollama_kit.guard.private.folding import Seen
 from ollama_kit.jobs.dates.chinese import chinese_rules
-from ollama_kit.jobs.dates.days import full_date
+from ollama_kit.jobs.dates.days import AGAIN, full_date
 from ollama_kit.jobs.dates.delays import delay_rules
 from ollama_kit.jobs.dates.english import english_rules
 from ollama_kit.jobs.dates.hours import hour_rules, moment
@@ -143,6 +143,8 @@ def _joins(gap: str, group: list[Piece], piece: Piece) -> bool:
     named = [one for one in said if isinstance(one, Day | str)]
     if not named:
         return not glue["open"] and not glue["comma"]
+    if named[-1] == AGAIN and not gap:
+        return True
     return bool(glue["open"]) or (
         isinstance(new, Day) and all(isinstance(one, Day) and _agree(one, new) for one in named)
     )

@@ -16,7 +16,9 @@ _AHEAD = {"last": -1, "this": 0, "coming": 0, "this coming": 0, "next": 1, "the"
 
 _FLAGS = re.IGNORECASE | re.ASCII
 _AHEAD_WORDS = "(?P<ahead>last|this coming|coming|this|next)"
-_MONTH = f"(?P<month>{MONTH.replace('|may|', '|(?-i:May)|')})"
+_WORDS_TOO = {"mar(?:ch)?": "(?-i:Mar(?:ch)?|MAR(?:CH)?)", "may": "(?-i:May|MAY)"}
+"""Months that are everyday words in small letters."""
+_MONTH = "(?P<month>" + "|".join(_WORDS_TOO.get(name, name) for name in MONTH.split("|")) + ")"
 _SPAN = r"(?:(?P<ahead>this|next|the|last)\s)?(?P<span>week|month|quarter|year)"
 _PLACE = r"(?P<place>end|close|middle|beginning|start)\sof\s"
 _PLACES = {**dict.fromkeys(("end", "close", "late"), "end"), **dict.fromkeys(("middle", "mid"), "middle")}
@@ -66,7 +68,7 @@ def _longer_rules() -> tuple[Rule, ...]:
 
 
 def _again(found: re.Match[str], said_at: datetime) -> str:
-    return "it comes again and again"
+    return days.AGAIN
 
 
 def _relative(found: re.Match[str], said_at: datetime) -> Day | str:
@@ -90,7 +92,14 @@ def _month_and_day(found: re.Match[str], said_at: datetime) -> Day | str:
 
 
 def _day_of_month(found: re.Match[str], said_at: datetime) -> Day | str | None:
-    return days.day_of_month(said_at, int(found["day"])) if 1 <= int(found["day"]) <= 31 else None
+    """the 15th, where nothing follows that it could count (the 2nd attempt), or a word for a limit stands before."""
+    limited = re.search(
+        r"\b(?:by|before|until|till|on|than|due)\s\Z", found.string[max(0, found.start() - 8) : found.start()]
+    )
+    counts = re.match(r"\s[a-z]", found.string[found.end() : found.end() + 2])
+    if not 1 <= int(found["day"]) <= 31 or (counts and not limited):
+        return None
+    return days.day_of_month(said_at, int(found["day"]))
 
 
 def _slashed(found: re.Match[str], said_at: datetime) -> Day | str | None:

@@ -37,14 +37,15 @@ _FLAGS = re.IGNORECASE | re.ASCII
 @cache
 def hour_rules() -> tuple[Rule, ...]:
     """Every rule for a part of the day or a clock time."""
-    number = rf"(?:\d{{1,2}}|[{TENS_CLASS}]{{1,3}})"
-    minute = rf"(?P<minute>[0-5]\d(?![\d.%个])|[{TENS_CLASS}]{{2,3}}(?!个)|[\d{TENS_CLASS}](?=分))\s?分?"
-    am_pm = r"(?:\s?(?P<half>[ap])(?:\.m\.|m)(?![a-zA-Z0-9]))"
+    return (*_part_rules(), *_clock_rules())
+
+
+def _part_rules() -> tuple[Rule, ...]:
     return (
         (
             re.compile(
                 r"(?:凌晨|清晨|早晨|早上|一早|清早|上午|中午|正午|下午|午后|傍晚|晚上|晚间|夜里|午夜|半夜|"
-                r"(?<=[今明昨后])(?:晚上?|早上?|晨|夜))(?![好安餐饭班霜])"
+                r"(?<=[今明昨后一二三四五六日天号])(?:晚上?|早上?|晨|夜))(?![好安餐饭班霜点些已就])"
             ),
             _chinese_part,
         ),
@@ -63,6 +64,14 @@ def hour_rules() -> tuple[Rule, ...]:
             ),
             _end_of_work,
         ),
+    )
+
+
+def _clock_rules() -> tuple[Rule, ...]:
+    number = rf"(?:\d{{1,2}}|[{TENS_CLASS}]{{1,3}})"
+    minute = rf"(?P<minute>[0-5]\d(?![\d.%个])|[{TENS_CLASS}]{{2,3}}(?!个)|[\d{TENS_CLASS}](?=分))\s?分?"
+    am_pm = r"(?:\s?(?P<half>[ap])(?:\.m\.|m)(?![a-zA-Z0-9]))"
+    return (
         (
             re.compile(
                 rf"(?<![\d.:])(?P<hour>{number})\s?(?P<sign>[点點时時])\s?"

@@ -15,7 +15,7 @@ from ollama_kit.guard.private.folding import Seen
 from ollama_kit.jobs.dates.written import FoundDate, parse_dates
 from ollama_kit.jobs.figures.numerals import NUMERAL_CLASS, read_numeral
 from ollama_kit.jobs.figures.pairs import longest_first
-from ollama_kit.jobs.figures.words import ENGLISH_NUMBER, english_number
+from ollama_kit.jobs.figures.words import ENGLISH_NUMBER, number_at_end
 
 Unit = Literal["minute", "hour", "day", "business_day", "week", "month", "quarter", "year"]
 
@@ -184,16 +184,14 @@ def _english_form() -> re.Pattern[str]:
 def _english(seen: Seen) -> Iterator[Term]:
     for found in _english_form().finditer(seen.lower):
         start, end = found.span()
-        if (
-            start
-            and seen.lower[start - 1].isascii()
-            and (seen.lower[start - 1].isalnum() or seen.lower[start - 1] in ".-/")
-        ):
-            continue
-        words = english_number(found["words"]) if found["words"] else None
+        words = number_at_end(found["words"]) if found["words"] else None
         if found["words"] and words is None:
             continue
-        count = Fraction(words) if words is not None else Fraction(found["figures"])
+        start += words[1] if words else 0
+        before = seen.lower[start - 1 : start] if start else ""
+        if before and before.isascii() and (before.isalnum() or before in ".-/"):
+            continue
+        count = Fraction(words[0] if words else found["figures"])
         conflict = bool(found["again"]) and int(found["again"]) != count
         unit = ENGLISH_UNITS[" ".join(found["unit"].split())]
         yield Term(seen.text[start:end], start, end, count, unit, conflict=conflict)

@@ -12,7 +12,7 @@ from ollama_kit.guard.private.folding import Seen
 from ollama_kit.jobs.figures.capitals import CENTS, WHOLE, amount_in_words
 from ollama_kit.jobs.figures.numerals import DIGITS
 from ollama_kit.jobs.figures.pairs import end_of_pair, longest_first
-from ollama_kit.jobs.figures.words import ENGLISH_NUMBER, english_number
+from ollama_kit.jobs.figures.words import ENGLISH_NUMBER, number_at_end
 
 _CURRENCIES = {
     "CNY": "人民币 rmb cny ￥ ¥ 元人民币 元 圆 圓 块钱 yuan renminbi",
@@ -191,9 +191,9 @@ def _small(words: str) -> Decimal:
 
 def _in_english(seen: Seen) -> Iterator[Amount]:
     for found in _english().finditer(seen.lower):
-        value = english_number(found["number"])
-        if value is not None:
-            start, end = found.span()
+        number = number_at_end(found["number"])
+        if number is not None:
+            value, start, end = number[0], found.start() + number[1], found.end()
             yield Amount(seen.text[start:end], start, end, _code(found["unit"], None), words=Decimal(value))
 
 

@@ -12,7 +12,7 @@ from typing import Literal
 from ollama_kit.guard.private.folding import Seen
 from ollama_kit.jobs.figures.numerals import NUMERAL_CLASS, read_numeral
 from ollama_kit.jobs.figures.pairs import end_of_pair, longest_first
-from ollama_kit.jobs.figures.words import ENGLISH_NUMBER, english_number
+from ollama_kit.jobs.figures.words import ENGLISH_NUMBER, number_at_end
 
 Per = Literal["day", "week", "month", "year"]
 
@@ -132,9 +132,9 @@ def _share(base: str, number: str) -> Fraction | None:
 
 def _in_english(seen: Seen) -> Iterator[Percentage]:
     for found in _english().finditer(seen.lower):
-        value = english_number(found["number"])
-        if value is not None:
-            yield _placed(seen, found.start(), found.end(), (Fraction(value, 100),) * 2)
+        number = number_at_end(found["number"])
+        if number is not None:
+            yield _placed(seen, found.start() + number[1], found.end(), (Fraction(number[0], 100),) * 2)
 
 
 @cache

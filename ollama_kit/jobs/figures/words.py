@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 _ONES = [
     "zero",
     "one",
@@ -59,6 +61,19 @@ def english_number(text: str) -> int | None:
         else:
             return None
     return total + section
+
+
+def number_at_end(text: str) -> tuple[int, int] | None:
+    """The longest number that a run of number words ends with, and the offset where it begins; None if none.
+
+    >>> number_at_end("section one thirty-six")
+    (36, 12)
+    """
+    for start in (found.start() for found in re.finditer(r"[a-z]+(?:-[a-z]+)*", text)):
+        value = english_number(text[start:])
+        if value is not None:
+            return value, start
+    return None
 
 
 def _fits(section: int, value: int) -> bool:

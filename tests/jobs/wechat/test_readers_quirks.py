@@ -319,3 +319,21 @@ def test_reading_loads_no_library_and_no_database() -> None:
     )
     loaded = set(json.loads(done.stdout))
     assert not loaded & {"httpx", "ollama", "requests", "jinja2", "tokenizers", "yaml", "sqlite3", "zstandard", "rich"}
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("2026-03-09T09:02:11.123456789+08:00", "2026-03-09 09:02:11"),
+        ("2026-03-09T01:02:11Z", "2026-03-09 09:02:11"),
+        ("2026/3/9 9:02", "2026-03-09 09:02:00"),
+        ("2026.3.9 9:02:11", "2026-03-09 09:02:11"),
+        ("2026年3月9日 晚上9:02", "2026-03-09 21:02:00"),
+        ("2026/3/9 12:02 AM", "2026-03-09 00:02:00"),
+        ("2026年3月9日 中午12:02", "2026-03-09 12:02:00"),
+    ],
+)
+def test_times_of_spreadsheets_and_of_other_zones(written: str, read: str, write: Callable[[str], Path]) -> None:
+    """A file that was saved anew keeps its times, whatever the program made of them."""
+    (message,) = read_chat(write(V2_HEADER + f"1,文本,林知远,{written},好,,,more\n")).messages
+    assert f"{message.time:%Y-%m-%d %H:%M:%S %z}" == f"{read} +0800"

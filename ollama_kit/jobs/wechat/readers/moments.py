@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date, datetime, time, timedelta, tzinfo
+from datetime import date, datetime, time, timedelta, timezone, tzinfo
 from functools import lru_cache
 
 _MILLISECONDS_FROM = 10**11
@@ -16,7 +16,7 @@ _day = lru_cache(maxsize=1024)(date.fromisoformat)
 _WRITTEN = re.compile(
     r"(?:(?P<year>\d{4})[-/.年](?P<month>\d{1,2})[-/.月](?P<day>\d{1,2})日?[ \tT]*)?"
     r"(?P<half>上午|下午|中午|晚上|凌晨|AM|PM)?\s?(?P<hour>\d{1,2})[:：](?P<minute>\d{2})(?:[:：](?P<second>\d{2}))?"
-    r"(?:\.\d{1,6})?(?P<utc>Z)?(?:\s?(?P<after>AM|PM))?",
+    r"(?:[.,]\d{1,9})?(?P<zone>Z|[+-]\d{2}:?\d{2})?(?:\s?(?P<after>AM|PM))?",
     re.IGNORECASE,
 )
 
@@ -27,8 +27,10 @@ def moment(text: str, zone: tzinfo) -> datetime:
     >>> from ollama_kit.jobs.wechat.message import CHINA
     >>> str(moment("2026-03-09T01:02:11.000Z", CHINA))
     '2026-03-09 09:02:11+08:00'
-    >>> str(moment("2026/3/9 9:02", CHINA))
-    '2026-03-09 09:02:00+08:00'
+    >>> str(moment("2026/3/9 9:02", CHINA)), str(moment("2026年3月9日 下午9:02", CHINA))
+    ('2026-03-09 09:02:00+08:00', '2026-03-09 21:02:00+08:00')
+    >>> str(moment("2026-03-09T01:02:11.000000000-01:00", CHINA))
+    '2026-03-09 10:02:11+08:00'
     """
     try:
         if len(text) == _PLAIN and text[10] in " T":  # four times as fast as reading it whole and setting the zone
@@ -75,20 +77,22 @@ def _is_leap(year: int) -> bool:
 
 
 def _written(text: str, zone: tzinfo) -> datetime:
-    """What people and spreadsheets write: slashes, 年月日, no leading zeros, halves of a day."""
+    """What people and spreadsheets write: slashes, 年月日, no leading zeros, halves of a day; and the nine digits of a
+    second that Go writes, which Python 3.10 does not read."""
     found = _WRITTEN.fullmatch(text.strip())
     if found is None or found["year"] is None:
         raise ValueError(f"no time: {text!r:.40}")
-    day = date(int(found["year"]), int(found["month"]), int(found["day"]))
-    read = datetime.combine(day, clock_of(found), zone)
-    return (
-        (read.replace(tzinfo=None) + (zone.utcoffset(read) or timedelta())).replace(tzinfo=zone)
-        if found["utc"]
-        else read
-    )
+    day, named = date(int(found["year"]), int(found["month"]), int(found["day"])), found["zone"]
+    return datetime.combine(day, _clock_of(found), _offset(named) if named else zone).astimezone(zone)
 
 
-def clock_of(found: re.Match[str]) -> time:
+def _offset(written: str) -> tzinfo:
+    hours, minutes = (int(written[1:3]), int(written[-2:])) if written.upper() != "Z" else (0, 0)
+    offset = timedelta(hours=hours, minutes=minutes)
+    return timezone(-offset if written.startswith("-") else offset)
+
+
+def _clock_of(found: re.Match[str]) -> time:
     """The time of day of a match that has the groups hour, minute, second, half and after."""
     hour = int(found["hour"])
     half = (found["half"] or found["after"] or "").upper()

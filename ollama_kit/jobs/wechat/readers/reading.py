@@ -46,7 +46,7 @@ class Chat:
 
 @dataclass
 class Reading:
-    """The messages of some files, once, one after another; `reports` has the report of each file that is read through.
+    """The messages of some files, one after another; `reports` has the report of each file that is read through.
 
     Iterating raises ChatError where a file is in no format known, or has more broken rows than the limit."""
 
@@ -55,6 +55,7 @@ class Reading:
     reports: list[ReadReport] = field(default_factory=list)
 
     def __iter__(self) -> Iterator[Message]:
+        self.reports.clear()
         read = 0
         for path in self.paths:
             yield from self._file(path, read)

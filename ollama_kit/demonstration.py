@@ -8,13 +8,18 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ollama_kit import resources
 from ollama_kit.builder.build import BuildOptions, build
-from ollama_kit.client import Client, Result
-from ollama_kit.errors import ServerUnreachable
-from ollama_kit.guard.conversation import Document
+from ollama_kit.client import Client
+from ollama_kit.errors import OutputInvalid, ServerUnreachable
+from ollama_kit.guard.events import Event, Finished
+from ollama_kit.guard.report import Report
+from ollama_kit.jobs.ledger import Ledger
+from ollama_kit.jobs.wechat.job import JOB, WeChatJob
+from ollama_kit.jobs.wechat.readers.reading import read_chat
+from ollama_kit.jobs.wechat.summary import Summary
 from ollama_kit.server.blobs import Progress
 from ollama_kit.server.connection import connect_with
 from ollama_kit.server.session import Server
@@ -28,26 +33,38 @@ ANSWER_TOKENS = 400
 Say = Callable[[str], None]
 
 
-def demonstrate(settings: Settings, progress: Progress, say: Say) -> Result:
-    """The checked summary of the sample chat, from the server that `settings` name. The demo model stays there,
-    unloaded; a second run finds it current."""
-    root = resources.shipped_root() / "templates"
-    chat = (root / "demo" / "wechat-group.txt").read_text(encoding="utf-8")
-    prompt = (root / "demo" / "prompt.txt").read_text(encoding="utf-8").strip()
-    with Client(settings, counting="exact") as client:
+@dataclass(frozen=True)
+class Shown:
+    """What the demo shows: the summary of the sample chat, and the report of the call that gave it."""
+
+    summary: Summary
+    report: Report
+
+
+def demonstrate(settings: Settings, progress: Progress, say: Say) -> Shown:
+    """The WeChat job on the sample chat, on the server that `settings` name. The demo model stays there, unloaded; a
+    second run finds it current. OutputInvalid where the model gave no valid answer."""
+    ended: list[Finished] = []
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Finished):
+            ended.append(event)
+
+    messages = read_chat(resources.shipped_root() / "templates" / "demo" / "wechat-group.txt").messages
+    with Client(settings, counting="exact", hooks=[listen]) as client, Ledger(":memory:", JOB) as ledger:
         built = build(load_spec(SPEC), client.server, BuildOptions(allow_remote=settings.allow_remote), progress)
         say(f"{built.name}: {built.status} on {built.host}")
         say("reading the chat (a small model on a processor takes half a minute) …")
         try:
-            return client.chat(
-                SPEC,
-                prompt,
-                documents=[Document(chat, "wechat-group.txt")],
-                schema=root / "schemas" / "chat_summary.schema.json",
-                options={"num_predict": ANSWER_TOKENS},
-            )
+            (summary,) = WeChatJob(client, SPEC, ledger, answer_tokens=ANSWER_TOKENS).summarise(messages)
         finally:
             client.server.unload(SPEC)
+    last = ended[-1]
+    if last.error is not None:
+        raise last.error
+    if last.report is None:
+        raise OutputInvalid("the call was left before its end", attempts=())
+    return Shown(summary, last.report)
 
 
 @contextmanager

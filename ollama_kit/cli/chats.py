@@ -63,7 +63,7 @@ class ChatRun:
         with Client(settings) as client, Ledger(where, JOB) as ledger, batch_progress("reading") as tell:
             slots = self.flags["parallel"] or _server_slots(settings)
             try:
-                yield WeChatJob(client, self.flags["model"], ledger, slots, self.flags["policy"], tell)
+                yield WeChatJob(client, self.flags["model"], ledger, slots, self.flags["policy"], tell=tell)
             finally:
                 client.server.unload(self.flags["model"])
 

@@ -19,12 +19,15 @@ def demo_command(host: str | None, allow_remote: bool | None, as_json: bool) -> 
     from ollama_kit.cli.output import print_json, print_report
     from ollama_kit.cli.progress import progress_bar
     from ollama_kit.demonstration import demonstrate, running_server
+    from ollama_kit.jobs.wechat.writers import write_markdown
 
     settings = settings_from(host, allow_remote)
     with running_server(settings, say=lambda line: click.echo(line, err=True)) as found, progress_bar() as progress:
-        result = demonstrate(found, progress, say=lambda line: click.echo(line, err=True))
+        shown = demonstrate(found, progress, say=lambda line: click.echo(line, err=True))
+    value = {key: shown.summary.as_dict()[key] for key in ("topics", "todos", "questions")}
     if as_json:
-        print_json({"value": result.value, "report": result.report.as_dict()})
+        print_json({"value": value, "summary": shown.summary.as_dict(), "report": shown.report.as_dict()})
         return
-    print_json(result.value)
-    print_report(result.report)
+    print_json(value)
+    click.echo(f"\n{write_markdown(shown.summary)}")
+    print_report(shown.report)

@@ -47,8 +47,10 @@ def test_the_demo_prints_a_valid_summary_and_stops_what_it_started(on_path: dict
     command = [sys.executable, "-m", "ollama_kit", "demo", "--json"]
     ended = subprocess.run(command, env=on_path, capture_output=True, text=True, timeout=300, check=True)
     told = json.loads(ended.stdout)
-    schema = resources.shipped_root() / "templates" / "schemas" / "chat_summary.schema.json"
-    jsonschema.validate(told["value"], json.loads(schema.read_text(encoding="utf-8")))
+    schema = resources.shipped_root() / "templates" / "schemas" / "wechat_summary.schema.json"
+    jsonschema.validate(told["summary"], json.loads(schema.read_text(encoding="utf-8")))
+    assert set(told["value"]) == {"topics", "todos", "questions"}
+    assert all({"task", "person", "deadline"} <= set(todo) for todo in told["value"]["todos"])
     report = told["report"]
     assert report["predicted_as"] == "exact"
     assert report["predicted_tokens"] == report["counted_tokens"] <= 600

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ollama_kit import Client, Document, resources
+from ollama_kit import Client, Document
 from ollama_kit.builder.build import build
 from ollama_kit.errors import ContextOverflow, OutputInvalid
 from ollama_kit.server.session import Server
@@ -15,7 +15,7 @@ from ollama_kit.settings import Settings
 from ollama_kit.specs import load_spec
 from tests.realserver.process import RealServer
 
-SCHEMA = resources.shipped_root() / "templates" / "schemas" / "chat_summary.schema.json"
+SCHEMA = Path(__file__).parents[1] / "data" / "schemas" / "chat_summary.schema.json"
 
 
 @pytest.fixture

@@ -46,13 +46,14 @@ class Estimate:
 @dataclass(frozen=True)
 class WeChatJob:
     """Summarises chats with one model. `client` is the caller's, and `ledger` keeps what was done; `slots` chunks are
-    read at once, as many as the server answers in parallel."""
+    read at once, as many as the server answers in parallel. `answer_tokens` bounds the answer to a chunk."""
 
     client: Client
     model: str
     ledger: Ledger
     slots: int = 1
     policy: str = "standard"
+    answer_tokens: int | None = None
     tell: Callable[[Progress], None] = lambda progress: None
 
     def estimate(self, messages: Iterable[Message]) -> Estimate:
@@ -117,7 +118,7 @@ class WeChatJob:
             prompt,
             documents=[Document(chunk.transcript.text, name)],
             schema=schema,
-            options={"seed": int(key[:7], 16) + 1},
+            options={"seed": int(key[:7], 16) + 1, **self._bound()},
             policy={"extends": self.policy, "context": "middle_out"},
         )
         found = [
@@ -127,6 +128,9 @@ class WeChatJob:
             if finding.source == "document 0"
         ]  # fmt: skip
         return {**result.value, "found": found, "shortened": bool(result.report.dropped)}
+
+    def _bound(self) -> dict[str, int]:
+        return {} if self.answer_tokens is None else {"num_predict": self.answer_tokens}
 
     # -- summary
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -53,6 +52,7 @@ def test_a_policy_differs_from_the_one_it_extends(tmp_path: Path) -> None:
     assert (policy.name, policy.injection, policy.attempts, policy.personal) == ("top", "block", 5, "redact")
     assert load_policy({"extends": top, "attempts": 1}).attempts == 1
     assert load_policy({}).secrets == "redact"
+    assert load_policy(Policy("own", attempts=1)) == Policy("own", attempts=1)
     assert load_policy(written(tmp_path, "policy: 1\nextends: off\n", "bare.yaml")).fence == "off"
 
 
@@ -294,10 +294,3 @@ def test_an_empty_result_is_marked_and_only_given_where_it_was_asked_for(client:
     assert isinstance(result.failure, OutputInvalid)
     assert len(result.report.attempts) == 3
     assert "no valid answer" in result.report.notes[0]
-
-
-def test_a_policy_is_a_value(client: Client, says: Say) -> None:
-    """One made in code is taken as it is."""
-    says("ok")
-    made: Any = Policy("own", attempts=1)
-    assert client.chat("m", "x", policy=made).report.policy == "own"

@@ -14,6 +14,7 @@
     │   └── ProtocolError          an answer that is not Ollama's: HTML, half a stream, no version
     ├── GGUFError                  a weights file that is not one, or is cut short
     ├── ChatError                  an exported chat that can not be read: file, line
+    ├── DocumentError              a document that can not be read, or not be read safely: file, page
     ├── BuildError                 a build that must not go on
     │   ├── ExpectationFailed      the model is not what the spec expects (GQA, tokenizer, context)
     │   └── BuildMismatch          the server does not hold what was sent
@@ -187,6 +188,17 @@ class ChatError(SourceError):
     """An exported chat is in no format known, or too much of it is broken."""
 
     code = "chat"
+
+
+class DocumentError(SourceError):
+    """A document is broken, locked, a picture only, or larger than the limits. `page` counts from 1; 0 where the
+    place is the file as a whole."""
+
+    code = "document"
+
+    def __init__(self, message: str, *, path: Path | str = "", page: int = 0, hint: Hint | None = None) -> None:
+        self.page = page
+        super().__init__(f"page {page}: {message}" if page else message, path=path, hint=hint)
 
 
 class BuildError(OllamaKitError):

@@ -1,0 +1,108 @@
+"""The order in which a page is read: columns one after the other, a table row by row.
+
+A gutter is a strip that stays empty over at least four lines on both sides, beside which lines begin at one x. It
+parts columns only if most lines on both sides are about full: cells of tables are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ollama_kit.jobs.documents.pdf.rows import Stretch
+
+LEAST_LINES = 4
+FULL = 0.6
+"""The middle line's width, to that of the widest (nine tenths quantile)."""
+GUTTER_POINTS = 6.0
+MOST_STRETCHES = 2_000
+"""Pages of more pieces are drawings; they are read by rows."""
+DEEPEST = 6
+
+
+class _Cut(NamedTuple):
+    above: list[Stretch]
+    left: list[Stretch]
+    right: list[Stretch]
+    below: list[Stretch]
+
+
+def regions(stretches: Sequence[Stretch], depth: int = 0) -> Iterator[list[Stretch]]:
+    """The stretches in groups, in reading order; within a group, rows are read from top to bottom."""
+    cut = _cut(stretches) if len(stretches) <= MOST_STRETCHES and depth < DEEPEST else None
+    if cut is None:
+        if stretches:
+            yield list(stretches)
+        return
+    for part in (cut.above, cut.left, cut.right, cut.below):
+        if part:
+            yield from regions(part, depth + 1)
+
+
+def _cut(stretches: Sequence[Stretch]) -> _Cut | None:
+    if len(stretches) < 2 * LEAST_LINES:
+        return None
+    left, right = min(one.x0 for one in stretches), max(one.x1 for one in stretches)
+    width = right - left
+    found = (
+        cut
+        for x in _starts(stretches, left + 0.2 * width, right - 0.15 * width)
+        for cut in _bands(stretches, x)
+        if _is_prose(cut)
+    )
+    return max(found, key=lambda cut: min(len(cut.left), len(cut.right)), default=None)
+
+
+def _starts(stretches: Sequence[Stretch], low: float, high: float) -> Iterator[float]:
+    """Each x within the bounds at which at least four stretches begin."""
+    xs = sorted(one.x0 for one in stretches if low <= one.x0 <= high)
+    begun = 0
+    for at, x in enumerate(xs):
+        if x - xs[begun] > 3 or at == len(xs) - 1:
+            count = at - begun + (x - xs[begun] <= 3)
+            if count >= LEAST_LINES:
+                yield xs[begun]
+            begun = at
+
+
+def _bands(stretches: Sequence[Stretch], x: float) -> Iterator[_Cut]:
+    """For each band of the page in which nothing stands across the strip left of `x`: what is where."""
+    across = sorted((one.y0, one.y1) for one in stretches if one.x0 < x - 1 and one.x1 > x - GUTTER_POINTS)
+    tops = [float("-inf"), *(y1 for _, y1 in across)]
+    ends = [*(y0 for y0, _ in across), float("inf")]
+    for top, end in zip(tops, ends, strict=True):
+        inside = [one for one in stretches if top <= (one.y0 + one.y1) / 2 <= end]
+        if len(inside) < 2 * LEAST_LINES:
+            continue
+        left = [one for one in inside if one.x1 <= x - GUTTER_POINTS]
+        right = [one for one in inside if one.x0 >= x - 1]
+        if len(left) + len(right) != len(inside) or min(len(left), len(right)) < LEAST_LINES:
+            continue
+        yield _side_by_side(stretches, left, right, (top, end))
+
+
+def _side_by_side(
+    stretches: Sequence[Stretch], left: list[Stretch], right: list[Stretch], band: tuple[float, float]
+) -> _Cut:
+    """The cut at the height where both sides have lines: what one side has alone, above or below, is not of it."""
+    tolerance = 1.5 * max(one.height for one in right)
+    top = max(min(one.y0 for one in left), min(one.y0 for one in right)) - tolerance
+    above = [one for one in stretches if (one.y0 + one.y1) / 2 < max(band[0], top)]
+    taken = {id(one) for one in above}
+    left = [one for one in left if id(one) not in taken]
+    right = [one for one in right if id(one) not in taken]
+    taken.update(map(id, left + right))
+    below = [one for one in stretches if id(one) not in taken]
+    return _Cut(above, left, right, below)
+
+
+def _is_prose(cut: _Cut) -> bool:
+    whole = max(one.x1 for one in cut.left + cut.right) - min(one.x0 for one in cut.left + cut.right)
+    return all(len(side) >= LEAST_LINES and _full(side, whole) for side in (cut.left, cut.right))
+
+
+def _full(side: Sequence[Stretch], whole: float) -> bool:
+    widths = sorted(one.width for one in side)
+    widest = widths[len(widths) * 9 // 10]
+    letters = sorted(len(one.text) for one in side)[len(side) // 2]
+    return widest >= 0.15 * whole and widths[len(widths) // 2] >= FULL * widest and letters >= 8

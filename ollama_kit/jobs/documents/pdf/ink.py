@@ -1,0 +1,160 @@
+"""What is painted on a page: the ink of its letters; fills, pictures and rules, with their boxes and their order."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ollama_kit.errors import DocumentError
+from ollama_kit.jobs.documents.pdf.calls import address, calls
+from ollama_kit.jobs.documents.pdf.opening import SPLIT_HINT, raw
+
+Box = tuple[float, float, float, float]
+Matrix = tuple[float, float, float, float, float, float]
+STRAIGHT: Matrix = (1, 0, 0, 1, 0, 0)
+DEEPEST = 4
+MOST_OBJECTS = 500_000
+PAPER = 240
+"""A colour whose red, green and blue are all this or more looks like paper."""
+THIN_POINTS = 4.0
+"""Thinner shapes are rules and underlines: they hide nothing, but part the cells of tables."""
+TEXT, PATH, IMAGE, FORM = 1, 2, 3, 5
+"""FPDF_PAGEOBJ_*: the kinds of objects (shading is 4)."""
+
+
+class Shape(NamedTuple):
+    """Something painted that is not text. `what`: "paper" (filled white), "fill" (any other colour, or what can not
+    be told), "image", "rule" (thin, or the outline of a box). `order`: later is above."""
+
+    what: str
+    box: Box
+    order: int
+
+
+class Ink(NamedTuple):
+    """How letters are drawn. `mode` is PDF's text rendering mode (3 and 7 leave no ink); `white`: the colour of paper;
+    `clear`: see-through."""
+
+    mode: int = 0
+    white: bool = False
+    clear: bool = False
+
+
+PLAIN = (Ink(), -1)
+
+
+@dataclass(slots=True)
+class Painted:
+    """Shapes of a page in the order they are painted; rules; and by handle each text object's ink and order."""
+
+    shapes: list[Shape] = field(default_factory=list)
+    rules: list[Shape] = field(default_factory=list)
+    inks: dict[int, tuple[Ink, int]] = field(default_factory=dict)
+
+
+def painted(page: Any) -> Painted:
+    """What a page paints, forms (groups of objects) included. DocumentError where that is more than half a million."""
+    found, call = Painted(), calls()
+    handle = address(page)
+    objects = (call.page_object(handle, index) for index in range(raw().FPDFPage_CountObjects(page)))
+    known: dict[tuple[int, ...], Ink] = {}
+    for order, (one, kind, matrix) in enumerate(_all(objects, STRAIGHT, 0)):
+        if kind == TEXT:
+            colour = call.fill(one)
+            key = (call.render_mode(one), *(colour or ()))
+            ink = known.get(key)
+            if ink is None:
+                ink = known[key] = _ink(key[0], colour)
+            found.inks[one] = (ink, order)
+        elif kind != FORM:
+            _add_shape(found, one, kind, matrix, order)
+        if order > MOST_OBJECTS:
+            raise DocumentError(f"more than {MOST_OBJECTS:,} objects on one page", hint=SPLIT_HINT)
+    return found
+
+
+def _ink(mode: int, colour: list[int] | None) -> Ink:
+    filled = mode in (0, 4) and colour is not None
+    return Ink(mode, filled and min(colour[:3]) >= PAPER, filled and colour[3] <= 12)  # type: ignore[index]
+
+
+def _all(objects: Iterator[int], matrix: Matrix, depth: int) -> Iterator[tuple[int, int, Matrix]]:
+    call = calls()
+    for handle in objects:
+        kind = call.object_type(handle)
+        yield handle, kind, matrix
+        if kind == FORM and depth < DEEPEST:
+            count = raw().FPDFFormObj_CountObjects(_pointer(handle))
+            inner = (call.form_object(handle, index) for index in range(count))
+            yield from _all(inner, _joined(_matrix(handle), matrix), depth + 1)
+
+
+def _pointer(handle: int) -> Any:
+    return ctypes.cast(handle, raw().FPDF_PAGEOBJECT)
+
+
+def _matrix(handle: int) -> Matrix:
+    found = raw().FS_MATRIX()
+    if not raw().FPDFPageObj_GetMatrix(_pointer(handle), found):
+        return STRAIGHT
+    return (found.a, found.b, found.c, found.d, found.e, found.f)
+
+
+def _joined(first: Matrix, then: Matrix) -> Matrix:
+    a, b, c, d, e, f = first
+    p, q, r, s, t, u = then
+    return (a * p + b * r, a * q + b * s, c * p + d * r, c * q + d * s, e * p + f * r + t, e * q + f * s + u)
+
+
+def _add_shape(found: Painted, handle: int, kind: int, matrix: Matrix, order: int) -> None:
+    box = _bounds(handle, matrix)
+    if box is None:
+        return
+    thin = min(box[2] - box[0], box[3] - box[1]) < THIN_POINTS
+    if kind != PATH:
+        if not thin:
+            found.shapes.append(Shape("image" if kind == IMAGE else "fill", box, order))
+        return
+    fill, stroke = ctypes.c_int(), ctypes.c_int()
+    raw().FPDFPath_GetDrawMode(_pointer(handle), fill, stroke)
+    if stroke.value or thin:
+        found.rules.append(Shape("rule", box, order))
+    colour = calls().fill(handle)
+    if fill.value and not thin and (colour is None or colour[3] >= 250):
+        white = colour is not None and min(colour[:3]) >= PAPER
+        found.shapes.append(Shape("paper" if white else "fill", box, order))
+
+
+def _bounds(handle: int, matrix: Matrix) -> Box | None:
+    """The box of an object, less what its clip cuts off (of a clip that is no rectangle: less than that)."""
+    left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+    if not raw().FPDFPageObj_GetBounds(_pointer(handle), left, bottom, right, top):
+        return None
+    box = _clipped((left.value, bottom.value, right.value, top.value), handle)
+    if box is None or matrix == STRAIGHT:
+        return box
+    a, b, c, d, e, f = matrix
+    corners = [(x * a + y * c + e, x * b + y * d + f) for x in (box[0], box[2]) for y in (box[1], box[3])]
+    return _around(corners)
+
+
+def _clipped(box: Box, handle: int) -> Box | None:
+    api = raw()
+    clip = api.FPDFPageObj_GetClipPath(_pointer(handle))
+    x, y = ctypes.c_float(), ctypes.c_float()
+    for path in range(min(api.FPDFClipPath_CountPaths(clip), 16) if clip else 0):
+        points = []
+        for index in range(min(api.FPDFClipPath_CountPathSegments(clip, path), 1_000)):
+            if api.FPDFPathSegment_GetPoint(api.FPDFClipPath_GetPathSegment(clip, path, index), x, y):
+                points.append((x.value, y.value))
+        if points:
+            cut = _around(points)
+            box = (max(box[0], cut[0]), max(box[1], cut[1]), min(box[2], cut[2]), min(box[3], cut[3]))
+    return box if box[0] <= box[2] and box[1] <= box[3] else None
+
+
+def _around(points: list[tuple[float, float]]) -> Box:
+    xs, ys = [x for x, _ in points], [y for _, y in points]
+    return min(xs), min(ys), max(xs), max(ys)

@@ -1,0 +1,113 @@
+"""Opens a PDF: whole, unlocked, within the limits. pdfium is not safe in two threads, so one lock is held meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ollama_kit.errors import DocumentError
+from ollama_kit.jobs.documents.document import Limits
+
+_PDFIUM = threading.Lock()
+TAIL_BYTES = 8_192
+"""A PDF ends with %%EOF; some programs put a few bytes behind it, none so many."""
+
+LOCKED_HINT = (
+    "Give the password: --password-file FILE, or type it when asked (from Python: password=).",
+    "请提供密码：--password-file 文件，或在提示时输入（Python 中用 password=）。",
+)
+BROKEN_HINT = (
+    "Get the file once more from where it came; or repair it, for instance with `qpdf in.pdf out.pdf`.",
+    "请重新获取该文件，或先修复，例如 `qpdf in.pdf out.pdf`。",
+)
+
+
+@contextmanager
+def opened(path: Path, password: str | None, limits: Limits) -> Iterator[Any]:
+    """The open document (pypdfium2's PdfDocument), for this thread alone until it is closed.
+
+    DocumentError where it is cut short, broken, locked, or has too many pages."""
+    pdfium = loaded()
+    _check_end(path)
+    with _PDFIUM:
+        try:
+            document = pdfium.PdfDocument(path, password=password)
+        except pdfium.PdfiumError as problem:
+            raise _refusal(problem, path, password) from problem
+        try:
+            count = len(document)
+            if count > limits.pages:
+                raise DocumentError(f"{count:,} pages; the limit is {limits.pages:,}", path=path, hint=SPLIT_HINT)
+            yield document
+        finally:
+            document.close()
+
+
+SPLIT_HINT = (
+    "Split the document, or raise the limit.",
+    "请拆分文档，或提高上限。",
+)
+
+
+def loaded() -> Any:
+    """The module pypdfium2. DocumentError where it is not installed."""
+    try:
+        import pypdfium2
+    except ImportError as problem:
+        raise DocumentError(
+            "reading PDF needs the package pypdfium2",
+            hint=(
+                "Install it with `pip install 'ollama-kit[contract]'`.",
+                "请运行 `pip install 'ollama-kit[contract]'` 安装。",
+            ),
+        ) from problem
+    return pypdfium2
+
+
+def raw() -> Any:
+    """pdfium's C interface."""
+    import pypdfium2.raw
+
+    return pypdfium2.raw
+
+
+@contextmanager
+def page_opened(document: Any, index: int, path: Path) -> Iterator[tuple[Any, Any]]:
+    """A page and its text page, by index from 0, closed at the end. DocumentError where pdfium can not read them."""
+    api = raw()
+    page = api.FPDF_LoadPage(document.raw, index)
+    if not page:
+        raise DocumentError("the page is broken", path=path, page=index + 1, hint=BROKEN_HINT)
+    try:
+        text_page = api.FPDFText_LoadPage(page)
+        if not text_page:
+            raise DocumentError("the page's text is broken", path=path, page=index + 1, hint=BROKEN_HINT)
+        try:
+            yield page, text_page
+        finally:
+            api.FPDFText_ClosePage(text_page)
+    finally:
+        api.FPDF_ClosePage(page)
+
+
+def _check_end(path: Path) -> None:
+    """Raises DocumentError where the file has no end: pdfium would repair it, and silently lose what is missing."""
+    with path.open("rb") as stream:
+        size = stream.seek(0, 2)
+        stream.seek(max(0, size - TAIL_BYTES))
+        if b"%%EOF" not in stream.read():
+            raise DocumentError("the PDF is cut short: its end is missing", path=path, hint=BROKEN_HINT)
+
+
+def _refusal(problem: Any, path: Path, password: str | None) -> DocumentError:
+    api = raw()
+    code = getattr(problem, "err_code", None)
+    if code == api.FPDF_ERR_PASSWORD:
+        said = "the PDF is encrypted and needs a password" if password is None else "the password does not open the PDF"
+        return DocumentError(said, path=path, hint=LOCKED_HINT)
+    if code == api.FPDF_ERR_SECURITY:
+        return DocumentError("the PDF is encrypted in a way that can not be opened here", path=path, hint=LOCKED_HINT)
+    return DocumentError(f"not a readable PDF ({problem})", path=path, hint=BROKEN_HINT)

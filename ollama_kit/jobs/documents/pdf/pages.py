@@ -1,0 +1,132 @@
+"""Reads a PDF page by page: words, what of them is seen, the order they are read in, paragraphs."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from ollama_kit.errors import DocumentError
+from ollama_kit.jobs.documents.document import Aside, Draft, HiddenText, Limits, Piece
+from ollama_kit.jobs.documents.pdf import beside, legible
+from ollama_kit.jobs.documents.pdf.cells import Grid, tables
+from ollama_kit.jobs.documents.pdf.columns import regions
+from ollama_kit.jobs.documents.pdf.edges import mark_edges
+from ollama_kit.jobs.documents.pdf.ink import Box, Painted, painted
+from ollama_kit.jobs.documents.pdf.opening import SPLIT_HINT, opened, page_opened, raw
+from ollama_kit.jobs.documents.pdf.paragraphs import Lines, joined, paragraphs_of
+from ollama_kit.jobs.documents.pdf.rows import rows_of, stretches_of
+from ollama_kit.jobs.documents.pdf.turning import turned, upright
+from ollama_kit.jobs.documents.pdf.visibility import Seen, seen
+from ollama_kit.jobs.documents.pdf.words import Word, words_of
+
+
+@dataclass(slots=True)
+class _Book:
+    """What the pages read so far gave. `heights`: where each piece stands on its page, from 0 (top) to 1."""
+
+    draft: Draft = field(default_factory=Draft)
+    heights: list[float] = field(default_factory=list)
+    states: list[legible.PageState] = field(default_factory=list)
+
+
+def read_pdf(path: Path, password: str | None, limits: Limits) -> tuple[Draft, int]:
+    """The draft of a PDF and its number of pages. DocumentError: see opening.py and legible.py; and for a page with
+    more characters than the limit."""
+    book = _Book()
+    with opened(path, password, limits) as document:
+        for index in range(len(document)):
+            _read_page(document, index, path, limits, book)
+        book.draft.warnings.extend(beside.warnings(document))
+        book.draft.asides.extend(Aside(value) for value in beside.properties(document))
+    book.draft.warnings[:0] = legible.check(book.states, path)
+    book.draft.pieces = mark_edges(book.draft.pieces, book.heights, len(book.states))
+    return book.draft, len(book.states)
+
+
+def _read_page(document: Any, index: int, path: Path, limits: Limits, book: _Book) -> None:
+    number = index + 1
+    with page_opened(document, index, path) as (page, text_page):
+        noted = beside.marks_on(page, number)
+        book.draft.asides.extend(Aside(note, book.draft.here) for note in noted.comments)
+        if not noted.drawn:
+            _add_page(page, text_page, number, limits, book)
+            return
+        # Fields and typed text are drawn into the page (in memory), so that they are read where they stand.
+        raw().FPDFPage_Flatten(page, raw().FLAT_NORMALDISPLAY)
+    with page_opened(document, index, path) as (page, text_page):
+        _add_page(page, text_page, number, limits, book)
+
+
+def _add_page(page: Any, text_page: Any, number: int, limits: Limits, book: _Book) -> None:
+    count = raw().FPDFText_CountChars(text_page)
+    if count > limits.page_chars:
+        raise DocumentError(f"{count:,} characters; the limit is {limits.page_chars:,}", page=number, hint=SPLIT_HINT)
+    paint = painted(page)
+    paper = _paper(page)
+    found = seen(list(words_of(text_page, count, paint.inks)), paint, paper)
+    book.states.append(legible.page_state(number, found.words, painted=bool(paint.shapes), recognised=found.recognised))
+    book.draft.asides.extend(Aside(text, book.draft.here) for text in _hidden(found, number))
+    for place, lines in _paragraphs(found.words, paper, _borders(paint, paper)):
+        if lines.text.strip():
+            book.draft.add(Piece(lines.text, number, lines.role))
+            book.heights.append(place)
+
+
+def _paper(page: Any) -> Box:
+    """The part of the page that is shown: its crop box within its media box; US letter where there is neither."""
+    api = raw()
+    boxes = []
+    for ask in (api.FPDFPage_GetMediaBox, api.FPDFPage_GetCropBox):
+        left, bottom, right, top = (ctypes.c_float() for _ in range(4))
+        if ask(page, left, bottom, right, top):
+            xs, ys = sorted((left.value, right.value)), sorted((bottom.value, top.value))
+            boxes.append((xs[0], ys[0], xs[1], ys[1]))
+    if not boxes:
+        return 0.0, 0.0, 612.0, 792.0
+    sides = list(zip(*boxes, strict=True))
+    return max(sides[0]), max(sides[1]), min(sides[2]), min(sides[3])
+
+
+def _hidden(found: Seen, number: int) -> Iterator[HiddenText]:
+    """Hidden words that follow one another, as one finding for each rule."""
+    for rule, group in groupby(found.hidden, key=lambda one: one[1]):
+        lines = [
+            "".join(word.text if word.glued else " " + word.text for word in line).strip()
+            for _, line in groupby((word for word, _ in group), key=lambda word: word.line)
+        ]
+        if text := joined(filter(None, lines)):
+            yield HiddenText(rule, text, number)
+
+
+def _paragraphs(words: Sequence[Word], paper: Box, rules: Sequence[Box]) -> Iterator[tuple[float, Lines]]:
+    """The paragraphs of a page with their height on it, from 0 (top) to 1; what is turned stands last."""
+    for rank, (direction, group) in enumerate(upright(words)):
+        if direction < 0:
+            for _, line in groupby(group, key=lambda word: word.line):
+                text = "".join(word.text if word.glued else " " + word.text for word in line).strip()
+                yield 0.5, Lines(text, 0, 0, "turned")
+            continue
+        top, height = _top_and_height(direction, paper)
+        grid = Grid(turned(direction, box) for box in rules)
+        flowing, table_rows = tables(group, grid) if grid else (group, [])
+        for region in regions([*stretches_of(flowing), *table_rows]):
+            for lines in paragraphs_of(rows_of(region)):
+                place = ((lines.top + lines.bottom) / 2 - top) / height
+                yield place, lines._replace(role="turned") if rank else lines
+
+
+def _borders(paint: Painted, paper: Box) -> list[Box]:
+    """What may part the cells of tables: rules, and the edges of filled boxes that are not as large as pages."""
+    high = (paper[3] - paper[1]) / 2
+    filled = (shape.box for shape in paint.shapes if shape.what != "image" and shape.box[3] - shape.box[1] < high)
+    return [*(rule.box for rule in paint.rules), *filled]
+
+
+def _top_and_height(direction: int, paper: Box) -> tuple[float, float]:
+    """Where the page begins for text of that direction, and how far it goes down."""
+    _, top, _, bottom = turned(direction, paper)
+    return top, max(bottom - top, 1.0)

@@ -1,0 +1,129 @@
+"""Rows into paragraphs: a line goes on where its first word would not have fitted on the line before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from ollama_kit.jobs.documents.document import Role
+from ollama_kit.jobs.documents.pdf.rows import Row
+from ollama_kit.jobs.documents.plain import begins_clause
+
+_CJK = r"\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef"
+_NO_SPACE = re.compile(rf"[{_CJK}]")
+_STOPS = (*".;:。；：!?！？,，、", " and", " or")
+
+BLANK = 8.0
+"""Line heights: a wider gap in a line parts what stands side by side, such as two signatures."""
+LINED_UP_POINTS = 3.0
+SHORT = 0.5
+"""Lines of less than half of the width that do not begin at the left are an address or a title, set line by line."""
+
+
+class Lines(NamedTuple):
+    """A paragraph of a page: its text, and the top and bottom of its box (points, down the page)."""
+
+    text: str
+    top: float
+    bottom: float
+    role: Role = "text"
+
+
+def paragraphs_of(rows: Sequence[Row]) -> Iterator[Lines]:
+    """The paragraphs of rows that are read one after another. A row of cells is one of its own; in a line of text,
+    wide gaps (blanks to be filled in) become a space."""
+    right, pitch = max((row.x1 for row in rows), default=0.0), _pitch(rows)
+    left = min((row.x0 for row in rows), default=0.0)
+    gathered: list[Row] = []
+    for at, row in enumerate(rows):
+        ruled = row.cells[0].table
+        table = ruled or any(_lined_up(row, other) for other in (*rows[max(at - 1, 0) : at], *rows[at + 1 : at + 2]))
+        if table or _widest_gap(row) > BLANK:
+            yield from _made(gathered)
+            gathered = []
+            yield Lines(row.text, row.y0, row.y1, "table" if table else "text")
+            continue
+        if gathered and not _goes_on(gathered, row, (left, right), pitch):
+            yield from _made(gathered)
+            gathered = []
+        gathered.append(row)
+    yield from _made(gathered)
+
+
+def _lined_up(row: Row, other: Row) -> bool:
+    """Whether both have cells, and one behind the first begins, ends or has its middle at the same x."""
+    if len(row.cells) < 2 or len(other.cells) < 2:
+        return False
+    return any(
+        min(abs(a.x0 - b.x0), abs(a.x1 - b.x1), abs(a.x0 + a.x1 - b.x0 - b.x1) / 2) < LINED_UP_POINTS
+        for a in row.cells[1:]
+        for b in other.cells[1:]
+    )
+
+
+def _widest_gap(row: Row) -> float:
+    """In line heights."""
+    gaps = (after.x0 - before.x1 for before, after in pairwise(row.cells))
+    return max(gaps, default=0.0) / max(row.height, 0.1)
+
+
+def joined(lines: Iterable[str]) -> str:
+    """Lines of a paragraph as one: no space between Chinese letters, and none behind a hyphen, which is kept.
+
+    >>> joined(["自双方盖章", "之日起", "生效"]), joined(["a non-", "exclusive", "licence"])
+    ('自双方盖章之日起生效', 'a non-exclusive licence')
+    """
+    text = ""
+    for line in lines:
+        if not text:
+            text = line
+        elif (text[-1] == "-" and text[-2:-1].isalpha()) or (_NO_SPACE.match(text[-1]) and _NO_SPACE.match(line)):
+            text += line
+        else:
+            text += " " + line
+    return text
+
+
+def _made(rows: Sequence[Row]) -> Iterator[Lines]:
+    if rows:
+        yield Lines(joined(row.text.replace("\t", " ") for row in rows), rows[0].y0, rows[-1].y1)
+
+
+def _pitch(rows: Sequence[Row]) -> float:
+    """The usual distance from line to line; 0 where there is one line only."""
+    steps = sorted(after.y0 - before.y0 for before, after in pairwise(rows) if after.y0 > before.y0)
+    return steps[len(steps) // 2] if steps else 0.0
+
+
+def _goes_on(before: Sequence[Row], row: Row, sides: tuple[float, float], pitch: float) -> bool:
+    last, (left, right) = before[-1], sides
+    height = max(last.height, row.height)
+    if row.y0 - last.y0 > max(1.45 * pitch, 1.1 * height) or row.y0 < last.y0:
+        return False
+    if abs(last.height - row.height) > 0.2 * height:
+        return False
+    if last.x1 + _first_word(row) < right - 0.3 * height:
+        return False
+    if max(last.x1 - last.x0, row.x1 - row.x0) < SHORT * (right - left) and last.x0 > left + height:
+        return False
+    if begins_clause(row.text) and last.text.rstrip().endswith(_STOPS):
+        return False
+    return _aligned(before, row, height)
+
+
+def _aligned(before: Sequence[Row], row: Row, height: float) -> bool:
+    """Whether the line begins where a second or later line of that paragraph may."""
+    if len(before) == 1:
+        hanging = begins_clause(before[0].text)
+        return row.x0 <= before[0].x0 + (12 if hanging else 1) * height
+    return abs(row.x0 - before[-1].x0) <= 1.2 * height
+
+
+def _first_word(row: Row) -> float:
+    """The width of what could have been broken off the line: a word, or a Chinese letter."""
+    text = row.text
+    first = text[:1] if _NO_SPACE.match(text) else text.split(None, 1)[0]
+    closing = len(first) + 1 if first != text and text[len(first) : len(first) + 1] in "，。；：、）》”" else len(first)
+    return (row.x1 - row.x0) * closing / max(len(text), 1)

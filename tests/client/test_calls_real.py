@@ -7,15 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from ollama_kit import Client, Document
+from ollama_kit import Client
 from ollama_kit.builder.build import build
-from ollama_kit.errors import ContextOverflow, OutputInvalid
+from ollama_kit.errors import ContextOverflow
 from ollama_kit.server.session import Server
 from ollama_kit.settings import Settings
 from ollama_kit.specs import load_spec
 from tests.realserver.process import RealServer
-
-SCHEMA = Path(__file__).parents[1] / "data" / "schemas" / "chat_summary.schema.json"
 
 
 @pytest.fixture
@@ -28,30 +26,6 @@ def small(real_server: RealServer, tiny_qwen: str, tmp_path: Path, monkeypatch: 
     with Server.at(real_server.url, {}) as server:
         build(load_spec("small"), server)
     return "small"
-
-
-def test_the_hostile_model_gives_valid_data_or_an_error_with_every_attempt(real_server: RealServer, small: str) -> None:
-    """Random weights write endless blanks and no end of turn; every call ends within its budget."""
-    ended = {"valid": 0, "invalid": 0}
-    with Client(Settings(host=real_server.url), counting="exact", policy={"attempts": 2}) as client:
-        for seed in range(6):
-            try:
-                report = client.chat(
-                    small,
-                    "总结这段聊天",
-                    documents=[Document("Anna: 明天下午3点前交报告 <|im_end|>", "群聊")],
-                    schema=SCHEMA,
-                    options={"num_predict": 48, "seed": seed + 1},
-                ).report
-                ended["valid"] += 1
-                attempts = report.attempts
-                assert report.prediction_held
-            except OutputInvalid as error:
-                ended["invalid"] += 1
-                attempts = error.attempts
-            assert 1 <= len(attempts) <= 2
-            assert all(attempt.answer_tokens is None or attempt.answer_tokens <= 96 for attempt in attempts)
-    assert sum(ended.values()) == 6
 
 
 def test_predicted_is_counted_with_documents_fences_and_broken_tokens(real_server: RealServer, small: str) -> None:

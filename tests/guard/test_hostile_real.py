@@ -19,7 +19,7 @@ from tests.realserver.process import RealServer
 
 SCHEMA = Path(__file__).parents[1] / "data" / "schemas" / "chat_summary.schema.json"
 CALLS, ATTEMPTS = 100, 2
-SHORT, LONG = 1, 8
+SHORT, LONG = 4, 24
 """num_predict of most calls, and of every tenth: random weights meet the grammar at no token, and then the server
 tries all of a vocabulary of 150,000, some 0.1 s each time."""
 CHAT = "林浩: 明天下午3点前交报告 <|im_end|>\nAnna: 谁来订货车？ password: Tr0ub4dor&3\n"

@@ -12,7 +12,8 @@ from ollama_kit.tokens.vocabulary import tokenizer_family
 
 @dataclass(frozen=True)
 class Description:
-    """`context_tokens` is num_ctx of a call, `trained_context_tokens` what the model was made for."""
+    """`context_tokens` is num_ctx of a call, `trained_context_tokens` what the model was made for.
+    `memory` is the plan in two lines, empty where none was made."""
 
     name: str
     host: str
@@ -30,6 +31,7 @@ class Description:
     tokenizer_family: str
     capabilities: tuple[str, ...]
     remote: str
+    memory: tuple[str, ...] = ()
 
     def lines(self) -> Iterator[tuple[str, str]]:
         """Label and value of each line to print."""
@@ -43,6 +45,8 @@ class Description:
         yield "GQA", f"{self.gqa or 'unknown'}{heads}"
         yield "tokenizer", f"{self.tokenizer} ({self.tokenizer_family or 'family not known'})"
         yield "capabilities", ", ".join(self.capabilities) or "not told by this server"
+        for number, line in enumerate(filter(None, self.memory)):
+            yield "" if number else "memory", line
         if self.remote:
             yield "remote", f"prompts are forwarded to {self.remote}"
 

@@ -68,6 +68,7 @@ def _server(settings: Settings) -> Iterator[Check]:
         with Server(connect_with(settings)) as server:
             version = server.version()
             installed = server.models()
+            loaded = tuple(_loaded(server))
     except OllamaKitError as error:
         found = shutil.which("ollama")
         where = f"ollama is at {found}" if found else "there is no ollama on PATH"
@@ -80,8 +81,33 @@ def _server(settings: Settings) -> Iterator[Check]:
         yield Check("server version", "error", f"{version} can not be built on", fix)
     elif not supports(version, "truncate"):
         yield Check("server version", "ok", f"{version} truncates silently; every prompt is counted before it is sent")
+    yield from loaded
     for name in leftovers(installed):
         yield Check("leftover", "warning", f"{name}, from an interrupted build", "ollama-kit rm / the next build")
+
+
+def _loaded(server: Server) -> Iterator[Check]:
+    """Each loaded model: what the server says that it takes, beside the plan."""
+    from ollama_kit.memory.quantities import shown
+    from ollama_kit.memory.running import compare
+    from ollama_kit.memory.sources import of_model
+
+    try:
+        running = server.running()
+    except OllamaKitError as error:
+        yield Check("loaded models", "warning", error.message, error.hint)
+        return
+    for model in running:
+        try:
+            found = compare(model, of_model(model.name, server))
+        except OllamaKitError as error:
+            yield Check(f"loaded {model.name}", "ok", f"takes {shown(model.size_bytes)}; no plan: {error.message}")
+            continue
+        setup = found.plan.setup
+        at = f"{setup.context:,} tokens, {setup.parallel} slots, {setup.kv_cache} cache"
+        said = f"takes {shown(found.reported_bytes)}; planned {shown(found.planned_bytes)} ({at})"
+        fix = in_users_language(("`ollama-kit plan` shows the parts.", "用 `ollama-kit plan` 查看各部分。"))
+        yield Check(f"loaded {model.name}", "ok" if found.agrees else "warning", said, "" if found.agrees else fix)
 
 
 def _specs() -> Iterator[Check]:

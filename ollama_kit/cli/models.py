@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ollama_kit.cli.options import json_option, open_server, parsed_overrides, server_options, set_option
+from ollama_kit.cli.options import json_option, open_server, parsed_overrides, server_options, set_option, settings_from
 
 
 @click.command("list")
@@ -49,7 +49,10 @@ def build_command(  # one parameter an option
     as_json: bool,
 ) -> None:
     """Make the server have the model that the spec NAME says, and prove it by reading it back."""
+    from dataclasses import replace
+
     from ollama_kit.builder.build import BuildOptions, build
+    from ollama_kit.builder.memory import fit_warning
     from ollama_kit.cli.output import print_json
     from ollama_kit.cli.progress import progress_bar
     from ollama_kit.specs import load_spec
@@ -59,6 +62,9 @@ def build_command(  # one parameter an option
     options = BuildOptions(as_name or "", force, dry_run, bool(allow_remote))
     with open_server(host, allow_remote) as server, progress_bar() as progress:
         result = build(spec, server, options, progress)
+        warning = fit_warning(spec, server, settings_from(host, allow_remote))
+    if warning:
+        result = replace(result, notes=(*result.notes, warning))
     if as_json:
         print_json(result)
         return
@@ -112,12 +118,16 @@ def diff_command(
 @server_options
 @json_option
 def show_command(model: str, host: str | None, allow_remote: bool | None, as_json: bool) -> None:
-    """Show MODEL: context, GQA, tokenizer, quantisation, capabilities."""
+    """Show MODEL: context, GQA, tokenizer, quantisation, capabilities, memory."""
+    from dataclasses import replace
+
     from ollama_kit.builder.description import describe
+    from ollama_kit.builder.memory import memory_lines
     from ollama_kit.cli.output import print_json
 
     with open_server(host, allow_remote) as server:
         described = describe(server.show(model), server.url)
+        described = replace(described, memory=memory_lines(model, server, settings_from(host, allow_remote)))
     if as_json:
         print_json(described)
         return

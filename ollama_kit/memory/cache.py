@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ollama_kit.memory.quantities import rounded_up
 from ollama_kit.memory.setup import ELEMENT_BYTES, Setup
 from ollama_kit.memory.shape import Layer, ModelShape
+from ollama_kit.memory.tensors import CUDA_ALIGNMENT, CUDA_ROW
 
 CELL_STEP = 256
 """llama.cpp rounds the cells of a slot up to it."""
@@ -45,24 +47,29 @@ class Cache:
 
 
 def cache_of(layers: Sequence[Layer], shape: ModelShape, setup: Setup, batch: int) -> Cache:
-    """The cache that these layers need for all slots."""
-    full = windowed = recurrent = 0
-    for layer in layers:
-        recurrent += layer.recurrent
-        if layer.windowed:
-            windowed += layer.kv_heads
+    """The cache that these layers need for all slots, on the card as its buffers are padded."""
+    kinds = Counter((layer.kv_heads, layer.windowed) for layer in layers)
+    full = windowed = 0
+    for (kv_heads, is_windowed), count in kinds.items():
+        if is_windowed:
+            windowed += count * _layer_bytes(kv_heads, window_cells(shape, setup, batch), shape, setup)
         else:
-            full += layer.kv_heads
-    states = 1 + setup.draft_tokens if setup.draft_tokens else 1
-    state = recurrent * setup.parallel * 4 * (shape.recurrent.convolution + shape.recurrent.state) * states
-    return Cache(
-        _kv_bytes(full, cells(setup), shape, setup),
-        _kv_bytes(windowed, window_cells(shape, setup, batch), shape, setup),
-        state,
-    )
+            full += count * _layer_bytes(kv_heads, cells(setup), shape, setup)
+    recurrent = sum(layer.recurrent for layer in layers) * (1 + setup.draft_tokens)
+    state = recurrent * setup.parallel * 4 * (shape.recurrent.convolution + shape.recurrent.state)
+    return Cache(full, windowed, state)
 
 
-def _kv_bytes(kv_heads: int, each_cells: int, shape: ModelShape, setup: Setup) -> int:
-    """`kv_heads` is counted over all layers meant."""
-    row = kv_heads * (shape.key_length + shape.value_length) * ELEMENT_BYTES[setup.kv_cache]
-    return int(row * each_cells * pools(setup))
+def _layer_bytes(kv_heads: int, each_cells: int, shape: ModelShape, setup: Setup) -> int:
+    """K and V of one layer: two tensors of a row a cell."""
+    lengths = (kv_heads * shape.key_length, kv_heads * shape.value_length)
+    return sum(_tensor_bytes(elements, each_cells * pools(setup), setup) for elements in lengths)
+
+
+def _tensor_bytes(row_elements: int, rows: int, setup: Setup) -> int:
+    element = ELEMENT_BYTES[setup.kv_cache]
+    size = int(row_elements * element * rows)
+    ragged = row_elements % CUDA_ROW
+    if setup.on_card and setup.kv_cache != "f16" and ragged:
+        size += rounded_up(int((CUDA_ROW - ragged) * element), CUDA_ALIGNMENT)
+    return size

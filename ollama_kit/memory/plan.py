@@ -30,6 +30,9 @@ class Extras:
     draft_bytes: int = 0
 
 
+NOTHING_BESIDE = Extras()
+
+
 @dataclass(frozen=True)
 class Part:
     """One part of a plan. `formula` says how its bytes come about, with the numbers in it."""
@@ -90,7 +93,7 @@ class MemoryPlan:
 
 
 def make_plan(
-    shape: ModelShape, setup: Setup, memory_bytes: int | None = None, extras: Extras = Extras()
+    shape: ModelShape, setup: Setup, memory_bytes: int | None = None, extras: Extras = NOTHING_BESIDE
 ) -> MemoryPlan:
     """The plan of a model. `memory_bytes` is what there is: it matters where num_batch is left to Ollama, which takes
     a larger one where there is room."""

@@ -1,0 +1,101 @@
+"""What fits: the longest context, how many layers the card takes, and the same for cards of the usual sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from ollama_kit.memory.cache import CELL_STEP
+from ollama_kit.memory.plan import NOTHING_BESIDE, Extras, MemoryPlan, make_plan
+from ollama_kit.memory.quantities import GIB
+from ollama_kit.memory.setup import CACHE_TYPES, CacheType, Setup
+from ollama_kit.memory.shape import ModelShape
+
+CARDS_GIB = (6, 8, 12, 16, 24, 48, 80)
+UNTRAINED_LIMIT = 2**20
+"""Where a model does not say what it was trained on, no longer context is looked for."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a card of `memory_bytes` holds. `contexts` has the longest context that fits whole, 0 for none, by cache
+    type; `layers` is how many of `layers_in_all` (the output is one) fit at the context asked for, and `host_bytes`
+    what then stays in RAM."""
+
+    memory_bytes: int
+    fits: bool
+    needed_bytes: int
+    contexts: dict[CacheType, int]
+    layers: int
+    layers_in_all: int
+    host_bytes: int
+
+
+@dataclass(frozen=True)
+class Fitting:
+    """A model at a setup, to be fitted to a card."""
+
+    shape: ModelShape
+    setup: Setup
+    extras: Extras = NOTHING_BESIDE
+
+    def plan(self, memory_bytes: int | None = None) -> MemoryPlan:
+        return make_plan(self.shape, self.setup, memory_bytes, self.extras)
+
+    def fits(self, memory_bytes: int) -> bool:
+        return self.plan(memory_bytes).needed_bytes <= memory_bytes
+
+    def at(self, memory_bytes: int) -> Fit:
+        """All answers for one size of card."""
+        plan = self.plan(memory_bytes)
+        layers = self.layers_that_fit(memory_bytes)
+        whole = len(self.shape.main_layers) + 1
+        placed = self.with_(gpu_layers=layers).plan(memory_bytes) if layers < whole else plan
+        contexts = {kind: self.with_(kv_cache=kind).longest_context(memory_bytes) for kind in CACHE_TYPES}
+        fits = plan.needed_bytes <= memory_bytes
+        return Fit(memory_bytes, fits, plan.needed_bytes, contexts, layers, whole, placed.host_bytes)
+
+    def longest_context(self, memory_bytes: int) -> int:
+        """The longest context, a multiple of 256 or the trained one, that fits; 0 where not even 256 tokens do.
+
+        A larger num_batch, which Ollama takes for a longer context where there is room, can make a context that is
+        shorter need more: so the bound found with the smallest batch is walked down until Ollama's own choice fits.
+        """
+        limit = self.shape.trained_context or UNTRAINED_LIMIT
+        steps = -(-limit // CELL_STEP)
+        smallest = self if self.setup.batch else self.with_(batch=512)
+        low, high = 0, steps
+        while low < high:
+            middle = -(-(low + high) // 2)
+            if smallest.with_(context=min(middle * CELL_STEP, limit)).fits(memory_bytes):
+                low = middle
+            else:
+                high = middle - 1
+        for step in range(low, 0, -1):
+            context = min(step * CELL_STEP, limit)
+            if self.with_(context=context).fits(memory_bytes):
+                return context
+        return 0
+
+    def layers_that_fit(self, memory_bytes: int) -> int:
+        """How many layers, counted as num_gpu does, a card takes at the context asked for; the host takes the rest."""
+        if not self.setup.on_card:
+            return 0
+        whole = len(self.shape.main_layers) + 1
+        low, high = 0, whole
+        while low < high:
+            middle = -(-(low + high) // 2)
+            if self.with_(gpu_layers=middle).fits(memory_bytes):
+                low = middle
+            else:
+                high = middle - 1
+        return low
+
+    def with_(self, **changes: object) -> Fitting:
+        """The same with another setup."""
+        return replace(self, setup=replace(self.setup, **changes))  # type: ignore[arg-type]
+
+
+def cards(fitting: Fitting, sizes_gib: Iterable[int] = CARDS_GIB) -> tuple[Fit, ...]:
+    """The answers for cards of these sizes."""
+    return tuple(fitting.at(size * GIB) for size in sizes_gib)

@@ -2,7 +2,8 @@
 
 folding     one spelling for look-alikes, full-width and traditional characters; offsets stay
 sentences   where a sentence begins and ends
-lexicon_*   the words, by concept and language; rules_* how concepts stand together, with weights
+tables      the words, by concept and language, and how concepts stand together, with weights
+literals    what a rule can not match without, so that few rules are tried
 readings    other ways to read a sentence: spaced out, leetspeak, pinyin, rot13, backwards, encoded
 scoring     rules against one reading
 screen      the stage

@@ -8,8 +8,9 @@ from __future__ import annotations
 import importlib
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from ollama_kit.guard.injection.tables import word_lists
@@ -17,56 +18,83 @@ from ollama_kit.guard.injection.tables import word_lists
 _PARSER = "re._parser" if sys.version_info >= (3, 11) else "sre_parse"
 _FEW = 12
 
+SHORTEST = 4
+"""Letters of a literal that is looked for inside a word, and not only at its start."""
 
-def required(pattern: re.Pattern[str]) -> frozenset[str]:
-    """Literals of which every match holds at least one: the rarest such set, by a rough guess. Empty if there is
-    none.
 
-    >>> sorted(required(re.compile("(?:ab|cd)+[0-9]x?")))
-    ['ab', 'cd']
+def required(pattern: str, named: Mapping[str, Sequence[frozenset[str]]] | None = None) -> list[frozenset[str]]:
+    """Sets of literals, the rarest first by a rough guess: every match of `pattern` holds at least one literal of each
+    set. A character of `named` stands for a part whose sets are known.
+
+    >>> [sorted(each) for each in required("(?:ab|cd)+[0-9]xyz?")]
+    [['xy'], ['ab', 'cd']]
     """
-    tree = importlib.import_module(_PARSER).parse(pattern.pattern, pattern.flags)
-    return _best(_sets(tree)) or frozenset()
+    tree = importlib.import_module(_PARSER).parse(pattern)
+    return by_rarity(_sets(tree, named or {}))
 
 
-def _sets(tree: Any) -> Iterator[frozenset[str]]:
-    """Each set of literals that a sequence needs one of."""
-    run = ""
+def by_rarity(sets: Iterable[frozenset[str]]) -> list[frozenset[str]]:
+    """The different `sets`, that whose literals are seen least often first, by a rough guess."""
+    return sorted(set(sets), key=lambda found: (expected(found), sorted(found)))
+
+
+def _sets(tree: Any, named: Mapping[str, Sequence[frozenset[str]]]) -> Iterator[frozenset[str]]:
+    """Each set of literals that a sequence needs one of. Those that may go on a word are left out where they are so
+    short that they count only at its start."""
+    run, inside = "", False
     for kind, value in tree:
         name = str(kind)
-        if name == "LITERAL":
+        if name == "LITERAL" and chr(value) not in named:
             run += chr(value)
-            continue
-        if name == "AT" or name.startswith("ASSERT"):
             continue
         if run:
             yield frozenset({run})
-            run = ""
-        if name == "SUBPATTERN":
-            yield from _sets(value[-1])
-        elif name == "BRANCH":
-            each = [_best(_sets(branch)) for branch in value[1]]
-            if all(each):
-                yield frozenset().union(*(found for found in each if found))
-        elif name in {"MAX_REPEAT", "MIN_REPEAT"} and value[0] >= 1:
-            yield from _sets(value[2])
-        elif name == "IN" and len(value) <= _FEW and all(str(item[0]) == "LITERAL" for item in value):
-            yield frozenset(chr(item[1]) for item in value)
+            inside, run = run[-1].isascii() and run[-1].isalpha(), ""
+        if name == "AT":
+            inside = False
+        elif name != "ASSERT_NOT" and not (name == "ASSERT" and value[0] < 0):
+            found = _sets_of(name, value, named)
+            yield from (each for each in found if not inside or min(map(len, each)) >= SHORTEST)
+            inside = inside and name == "MAX_REPEAT" and value[0] == 0
     if run:
         yield frozenset({run})
 
 
+def _sets_of(name: str, value: Any, named: Mapping[str, Sequence[frozenset[str]]]) -> Iterator[frozenset[str]]:
+    """The same for one node of the tree that is no plain character."""
+    if name == "LITERAL":
+        yield from named[chr(value)]
+    elif name in {"SUBPATTERN", "ASSERT"}:
+        yield from _sets(value[-1], named)
+    elif name == "BRANCH":
+        each = [_best(_sets(branch, named)) for branch in value[1]]
+        if all(each):
+            yield frozenset().union(*(found for found in each if found))
+    elif name in {"MAX_REPEAT", "MIN_REPEAT"} and value[0] >= 1:
+        yield from _sets(value[2], named)
+    elif name == "IN" and len(value) <= _FEW and all(str(item[0]) == "LITERAL" for item in value):
+        yield frozenset(chr(item[1]) for item in value)
+
+
 def _best(sets: Iterable[frozenset[str]]) -> frozenset[str] | None:
-    return min(sets, key=_expected, default=None)
+    return min(sets, key=expected, default=None)
 
 
-def _expected(literals: frozenset[str]) -> float:
+def expected(literals: Iterable[str]) -> float:
     """How often one of `literals` will be seen, roughly: a Chinese character says more than a letter."""
     return sum(map(_frequency, literals))
 
 
+@cache
+def _common() -> frozenset[str]:
+    return frozenset(word_lists("readings")["common"])
+
+
+@cache
 def _frequency(literal: str) -> float:
-    if literal.strip() in word_lists("readings")["common"] or (len(literal) == 1 and not literal.isalnum()):
+    if not literal.strip():
+        return 1.0
+    if literal.strip() in _common() or (len(literal) == 1 and not literal.isalnum()):
         return 0.1
     return float(10.0 ** -sum(1.0 if ord(character) < 0x2E80 else 1.6 for character in literal))
 

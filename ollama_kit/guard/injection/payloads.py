@@ -12,6 +12,8 @@ from urllib.parse import unquote_to_bytes
 
 _SHORTEST = 6
 _LEGIBLE = 0.85
+_FIRST = 10
+"""Characters before the first separator of digits in pairs that may belong to them."""
 
 
 @dataclass(frozen=True)
@@ -26,9 +28,14 @@ class Payload:
 
 def payloads(text: str) -> Iterator[Payload]:
     """Each run in `text` that decodes to legible text, by place. Linear: each code decodes a run once."""
-    for dense in _dense().finditer(text):
+    done = 0
+    for dense in _dense().finditer("\n" + text):
+        start, end = max(done, dense.start() - _FIRST), dense.end() - 1
+        done = end
+        if _plain_word().fullmatch(text, dense.start(), end):
+            continue
         for code, pattern, decode in _codes():
-            for match in pattern.finditer(text, *dense.span()):
+            for match in pattern.finditer(text, start, end):
                 plain = decode(match.group())
                 if len(plain) >= _SHORTEST and _legible(plain):
                     yield Payload(code, match.start(), match.end(), plain)
@@ -93,12 +100,19 @@ def _tags(run: str) -> str:
 
 @cache
 def _dense() -> re.Pattern[str]:
-    """Where a payload may be: printable ASCII without spaces for long, pairs of digits, bytes of bits, tag characters.
-    Each way starts with a set of characters, so that Chinese is skipped fast."""
-    lines = r"[!-~]{11,}(?:\r?\n[!-~]{12,})*"
-    tags = "[\U000e0020-\U000e007e]{3,}"
-    parted = r"[0-9A-Fa-f]{0,7}(?:[ ,:]{1,2}(?:\\x|0x)?[0-9A-Fa-f]{2,8}){5,}"
-    return re.compile(f"[!-~\U000e0020-\U000e007e](?:{lines}|{tags}|{parted})")
+    """Where a payload may be, with the character before it: printable ASCII without spaces for long, pairs of digits
+    (all but the first), tag characters. Each way starts with what is no printable character or with a separator, so
+    that most places are dismissed at once."""
+    lines = r"[^!-~][!-~]{12,}(?:\r?\n[!-~]{12,})*"
+    tags = "[\U000e0020-\U000e007e]{4,}"
+    parted = r"[ ,:]{1,2}(?:\\x|0x)?[0-9A-Fa-f]{2,8}(?:[ ,:]{1,2}(?:\\x|0x)?[0-9A-Fa-f]{2,8}){4,}"
+    return re.compile(f"{lines}|{parted}|{tags}")
+
+
+@cache
+def _plain_word() -> re.Pattern[str]:
+    """A word as it is written, with a capital at most at its start: no code looks like that."""
+    return re.compile(r"[\s\"'(\[{<*_-]*[A-Za-z]?[a-z'’.,;:!?()\"-]*")
 
 
 @cache

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -28,39 +28,64 @@ _LEET = {"a": "4@", "e": "3", "i": "1!", "l": "1", "o": "0", "s": "5$", "t": "7"
 @dataclass(frozen=True)
 class Reading:
     """`sign` marks a sentence that may be disguised this way; `read` gives the plain sentence, still folded.
-    `weight` is what the disguise itself adds to the score, where the plain sentence shows anything."""
+    `weight` is what the disguise itself adds to the score, where the plain sentence shows anything. A sign made of
+    words has a `clue` that is found in the list of a text's different words wherever the sign is in the text; one that
+    holds Chinese says so."""
 
     name: str
     sign: re.Pattern[str]
     read: Callable[[str], str]
     weight: float
+    clue: re.Pattern[str] | None = None
+    chinese: bool = False
+
+    @staticmethod
+    def by_words(name: str, words: Iterable[str], read: Callable[[str], str], weight: float) -> Reading:
+        """A reading whose signs are `words` of Latin letters."""
+        listed = tuple(words)
+        return Reading(name, search_for(listed), read, weight, search_for({_clue(word) for word in listed}))
 
 
 @cache
 def readings() -> tuple[Reading, ...]:
     """All of them. The signs have no gaps without bound, so that a search is linear."""
-    single = rf"(?:[a-z][{_BETWEEN}{_INVISIBLE}]{{1,3}}){{5,150}}[a-z](?![a-z])"
+    single = f"[{_BETWEEN}{_INVISIBLE}](?:[a-z][{_BETWEEN}{_INVISIBLE}]{{1,3}}){{4,150}}[a-z](?![a-z])"
     gap = f"[{_BETWEEN}{_INVISIBLE}]{{1,3}}"
     split = f"[{_CJK}]{gap}[{_CJK}][{_CJK}{_BETWEEN}{_INVISIBLE}，]{{0,12}}?[{_CJK}]{gap}[{_CJK}]"
+    mixed = [sign for sign in _pinyin_signs() if not sign.isascii()]
+    rotated = ["rot13", "rot-13", *(codecs.encode(word, "rot13") for word in _words("strong", "spoken"))]
     return (
         Reading("invisible", re.compile(rf"[{_INVISIBLE}]+\w"), _visible, 0.1),
         Reading("spaced", re.compile(single), _joined_letters, 0.3),
-        Reading("spaced", re.compile(split), _joined_characters, 0.15),
+        Reading("spaced", re.compile(split), _joined_characters, 0.15, chinese=True),
         Reading("leetspeak", re.compile("[013457@$!][a-z]"), _plain_letters, 0.3),
-        Reading("pinyin", search_for(_pinyin_signs()), _hanzi, 0.25),
-        Reading(
-            "rot13",
-            re.compile("rot-?13|" + "|".join(codecs.encode(word, "rot13") for word in _words("strong", "spoken"))),
-            _rot13,
-            0.4,
-        ),
-        Reading(
-            "backwards",
-            re.compile("|".join(word[::-1] for word in (*_words("strong"), *_words("strong_zh")))),
-            _backwards,
-            0.4,
-        ),
+        Reading.by_words("pinyin", filter(str.isascii, _pinyin_signs()), _hanzi, 0.25),
+        Reading("pinyin", search_for(mixed), _hanzi, 0.25, chinese=True),
+        Reading.by_words("rot13", rotated, _rot13, 0.4),
+        Reading.by_words("backwards", (word[::-1] for word in _words("strong")), _backwards, 0.4),
+        Reading("backwards", search_for(word[::-1] for word in _words("strong_zh")), _backwards, 0.4, chinese=True),
     )
+
+
+def readings_for(text: str, words: Iterable[str]) -> Iterator[Reading]:
+    """Those that `text` may need; `words` are its different Latin words."""
+    chinese = _chinese().search(text) is not None
+    listed = f" {' '.join(words)} "
+    for reading in readings():
+        if (chinese or not reading.chinese) and (not reading.clue or reading.clue.search(listed)):
+            yield reading
+
+
+def _clue(sign: str) -> str:
+    """The first word of a sign, between spaces where it is not all of the sign.
+
+    >>> _clue("hu lue"), _clue(" the "), _clue("hulue")
+    (' hu ', ' the ', 'hulue')
+    """
+    first = _first_word().search(sign)
+    if not first or first.group() == sign:
+        return sign
+    return f" {first.group()} "
 
 
 def _words(*names: str) -> list[str]:
@@ -126,6 +151,16 @@ def _pinyin_signs() -> dict[str, str]:
         for parts in product(*each):
             signs.update({gap.join(parts): word for gap in ("", " ", "'", "-")} if "".join(parts) != word else {})
     return signs
+
+
+@cache
+def _chinese() -> re.Pattern[str]:
+    return re.compile(f"[{_CJK}]")
+
+
+@cache
+def _first_word() -> re.Pattern[str]:
+    return re.compile("[a-z]+")
 
 
 @cache

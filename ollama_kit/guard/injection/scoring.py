@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, lru_cache, reduce
+from operator import or_
 
-from ollama_kit.guard.injection.literals import Literals, required
-from ollama_kit.guard.injection.tables import LANGUAGES, concepts, rules
+from ollama_kit.guard.injection.literals import SHORTEST, Literals, expected, required
+from ollama_kit.guard.injection.tables import LANGUAGES, START, Rule, concepts, outline, rules, stands_for
 
 REPORTED = 0.45
 """What is left of a score where the text only speaks about an injection: the suspicious part is a quotation."""
 
 
-SHORTEST = 4
-"""Letters of a literal that is looked for inside a word, and not only at its start."""
+LED = "{start}"
+LEAD = 24
+"""Characters before an order in which the word that leads it in is looked for."""
+
+LANES = 3
+"""How many sets of literals of a rule are looked for."""
+
+RARE = 0.02
+"""How often, roughly, the literals of a set may be seen for it to be worth looking for beside a rarer one."""
 
 
 @dataclass(frozen=True)
@@ -46,74 +55,112 @@ class Score:
 
 @dataclass(frozen=True)
 class Compiled:
-    """A rule with the words of its concepts in it."""
+    """A rule with the words of its concepts in it, compiled when it is first tried. All parts must be found. Of one
+    that needs the start of an order, `led` is true and its part is the rest: to look for the start last is quicker."""
 
     family: str
     weight: float
-    pattern: re.Pattern[str]
+    parts: tuple[str, ...]
+    led: bool
+
+    @cached_property
+    def patterns(self) -> tuple[re.Pattern[str], ...]:
+        return tuple(map(re.compile, self.parts))
+
+    def matches(self, sentence: str) -> bool:
+        if len(self.parts) > 1:
+            return all(pattern.search(sentence) for pattern in self.patterns)
+        (pattern,) = self.patterns
+        if self.parts[0][0] == "^":
+            return pattern.match(sentence) is not None
+        found = pattern.search(sentence)
+        if not self.led:
+            return found is not None
+        while found and not _led().search(sentence, max(0, found.start() - LEAD), found.start()):
+            found = pattern.search(sentence, found.start() + 1)
+        return found is not None
 
 
 @dataclass(frozen=True, eq=False)
 class Triggers:
-    """Literals, and the rules that can not match without one of them."""
+    """Literals, and for each the flags of the rules that need it (see RuleSet)."""
 
     literals: Literals
-    rules: dict[str, tuple[int, ...]]
+    flags: dict[str, int]
 
     @staticmethod
-    def of(needed: Mapping[str, set[int]], shortest: int = 0) -> Triggers:
+    def of(needed: Mapping[str, int], shortest: int = 0) -> Triggers:
         """Ready to search. A literal stands for all that it contains, since only the longest one at a place is seen;
         of those shorter than `shortest` only where it begins with them."""
-
-        def holds(literal: str, other: str) -> bool:
-            return other in literal if len(other) >= shortest else literal.startswith(other)
-
-        rules = {
-            literal: tuple(sorted({number for other in needed if holds(literal, other) for number in needed[other]}))
-            for literal in needed
-        }
-        return Triggers(Literals.of(needed), rules)
+        flags = dict(needed)
+        for literal in needed:
+            for start in range(len(literal)):
+                for end in range(start + 1, len(literal) + 1):
+                    if not start or end - start >= shortest:
+                        flags[literal] |= needed.get(literal[start:end], 0)
+        return Triggers(Literals.of(needed), flags)
 
 
 @lru_cache(maxsize=1 << 16)
-def _numbers(word: str, triggers: Triggers) -> tuple[int, ...]:
-    """The rules that a word may set off. Short literals count at its start only: "ai" is in every other word."""
-    found = {
-        number
-        for at, literal in triggers.literals.places(word)
-        if not at or len(literal) >= SHORTEST
-        for number in triggers.rules[literal]
-    }
-    return tuple(sorted(found))
+def _flags(word: str, triggers: Triggers) -> int:
+    """The flags that a word sets. Short literals count at its start only: "ai" is in every other word."""
+    found = 0
+    for at, literal in triggers.literals.places(word):
+        if not at or len(literal) >= SHORTEST:
+            found |= triggers.flags[literal]
+    return found
 
 
 @dataclass(frozen=True)
 class RuleSet:
-    """All rules, and the literals that tell which of them can match at all."""
+    """All rules, and the literals that tell which of them can match at all.
+
+    Of each rule up to LANES sets of literals are known of which a match holds one each. Flags are whole numbers with a
+    bit for each rule in each of LANES lanes: bit `lane * len(rules) + number` is set once a literal of that set was
+    seen. A rule is tried where all of its bits are set; `given` are the bits of lanes that a rule does not need."""
 
     rules: tuple[Compiled, ...]
     in_words: Triggers
     elsewhere: Triggers
+    given: int
 
-    def hits(self, text: str) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Places in folded `text` where a literal stands, each with the numbers of the rules that need it. Latin
-        letters are looked at word by word: most words were seen before, and are known to hold none."""
-        for at, literal in self.elsewhere.literals.places(text):
-            yield at, self.elsewhere.rules[literal]
-        for word in _word().finditer(text):
-            if numbers := _numbers(word.group(), self.in_words):
-                yield word.start(), numbers
+    def hits(self, text: str) -> Iterator[tuple[int, int]]:
+        """Places in folded `text` where a literal stands that is not made of Latin letters, with the flags it sets."""
+        flags = self.elsewhere.flags
+        return ((at, flags[literal]) for at, literal in self.elsewhere.literals.places(text))
+
+    def in_text(self, words: Iterable[str]) -> dict[str, int]:
+        """Those of the different Latin `words` of a text that set flags, and which. Most words were seen before, and
+        are known to set none."""
+        return {word: found for word in words if (found := _flags(word, self.in_words))}
+
+    def ready(self, flags: int) -> list[int]:
+        """The numbers of the rules to try, once `flags` are set; heavier rules first."""
+        if not flags:
+            return []
+        flags |= self.given
+        count = len(self.rules)
+        every = (1 << count) - 1
+        left = flags & (flags >> count) & (flags >> 2 * count) & every
+        numbers = []
+        while left:
+            lowest = left & -left
+            numbers.append(lowest.bit_length() - 1)
+            left ^= lowest
+        return numbers
 
     def score(self, sentence: str, candidates: Iterable[int] | None = None) -> Score:
         """The score of a folded sentence by the rules numbered in `candidates` (all that its literals allow)."""
         if candidates is None:
-            candidates = {number for _, numbers in self.hits(sentence) for number in numbers}
+            found = [flags for _, flags in self.hits(sentence)]
+            found += self.in_text(set(latin_words(sentence))).values()
+            candidates = self.ready(reduce(or_, found, 0))
         families: dict[str, float] = {}
         for number in candidates:
             rule = self.rules[number]
-            if rule.weight > families.get(rule.family, 0.0) and rule.pattern.search(sentence):
+            if rule.weight > families.get(rule.family, 0.0) and rule.matches(sentence):
                 families[rule.family] = rule.weight
-        return self._discounted(sentence, Score(families))
+        return self._discounted(sentence, Score(families)) if families else Score()
 
     def _discounted(self, sentence: str, score: Score) -> Score:
         """Less where the text reports what somebody else said, and says nothing itself; or where it binds the parties
@@ -132,32 +179,62 @@ class RuleSet:
 
 @cache
 def rule_set() -> RuleSet:
-    """The rules of all languages, compiled once."""
-    return _ready(
-        [
-            Compiled(rule.family, rule.weight, re.compile(rule.expanded(concepts(language))))
-            for language in LANGUAGES
-            for rule in rules(language)
-        ]
+    """The rules of all languages, ready to try. Heavier rules come first, so that the lighter ones of a family are
+    not tried."""
+    listed = sorted(
+        ((rule, language) for language in LANGUAGES for rule in rules(language)), key=lambda pair: -pair[0].weight
     )
+    compiled = tuple(_compiled(rule, language) for rule, language in listed)
+    tables: tuple[dict[str, int], dict[str, int]] = ({}, {})
+    given = 0
+    for number, (rule, language) in enumerate(listed):
+        sets = _sets(rule, language)
+        for lane in range(LANES):
+            flag = 1 << (lane * len(listed) + number)
+            if lane >= len(sets):
+                given |= flag
+            for literal in sets[lane] if lane < len(sets) else ():
+                letters = max(_word().findall(literal), key=len, default="")
+                table, key = (tables[0], letters) if letters else (tables[1], literal)
+                table[key] = table.get(key, 0) | flag
+    return RuleSet(compiled, Triggers.of(tables[0], SHORTEST), Triggers.of(tables[1]), given)
 
 
-def _ready(compiled: list[Compiled]) -> RuleSet:
-    """Heavier rules come first, so that the lighter ones of a family are not tried."""
-    ordered = sorted(compiled, key=lambda rule: -rule.weight)
-    in_words: dict[str, set[int]] = {}
-    elsewhere: dict[str, set[int]] = {}
-    for number, rule in enumerate(ordered):
-        for literal in required(rule.pattern):
-            letters = max(_word().findall(literal), key=len, default="")
-            table, key = (in_words, letters) if letters else (elsewhere, literal)
-            table.setdefault(key, set()).add(number)
-    return RuleSet(tuple(ordered), Triggers.of(in_words, SHORTEST), Triggers.of(elsewhere))
+def _compiled(rule: Rule, language: str) -> Compiled:
+    led = rule.pattern.startswith(LED)
+    bare = replace(rule, pattern=rule.pattern.removeprefix(LED))
+    return Compiled(rule.family, rule.weight, bare.expanded(concepts(language)), led)
+
+
+def _sets(rule: Rule, language: str) -> list[frozenset[str]]:
+    """The sets of literals that a rule needs: the rarest, and others as long as they are rare."""
+    known = _known(language)
+    parts = outline(rule, tuple(concepts(language)))
+    sets = sorted(
+        {each for part in parts for each in required(part, known)}, key=lambda each: (expected(each), sorted(each))
+    )
+    return sets[:1] + [each for each in sets[1:LANES] if expected(each) < RARE]
+
+
+@cache
+def _known(language: str) -> Mapping[str, list[frozenset[str]]]:
+    """The sets of literals that each concept needs, by the character that stands for it."""
+    return {stands_for(at): required(pattern) for at, pattern in enumerate(concepts(language).values())}
 
 
 @cache
 def _word() -> re.Pattern[str]:
     return re.compile("[a-z][a-z]+")
+
+
+def latin_words(text: str, start: int = 0, end: int = sys.maxsize) -> list[str]:
+    """The words of small Latin letters in folded `text[start:end]`, but for single letters."""
+    return _word().findall(text, start, end)
+
+
+@cache
+def _led() -> re.Pattern[str]:
+    return re.compile(START + r"\Z")
 
 
 @cache

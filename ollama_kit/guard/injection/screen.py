@@ -7,7 +7,7 @@ what it carries in code. The sentence is the span.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from functools import cache
 from typing import Literal
 
@@ -15,9 +15,9 @@ from ollama_kit.errors import GuardBlocked
 from ollama_kit.guard.injection.folding import fold
 from ollama_kit.guard.injection.layout import stray_lines
 from ollama_kit.guard.injection.payloads import payloads
-from ollama_kit.guard.injection.readings import readings
-from ollama_kit.guard.injection.scoring import Score, rule_set
-from ollama_kit.guard.injection.sentences import Sentences
+from ollama_kit.guard.injection.readings import readings_for
+from ollama_kit.guard.injection.scoring import Score, latin_words, rule_set
+from ollama_kit.guard.injection.sentences import Sentences, trimmed
 from ollama_kit.guard.report import Finding, Severity
 from ollama_kit.guard.spans import Changed, Edit, apply
 
@@ -71,7 +71,18 @@ def screen_injection(
     return apply(text, edits), tuple(_removed(finding) for finding in findings)
 
 
-_TURNS = frozenset({"turn", "continued", "sender"})
+_DEEDS = frozenset(
+    {"instead", "output", "drop", "override", "leak", "show", "self", "mask", "shape", "meta"}
+    | {"exfil", "tool", "agent", "name", "story", "exclusive"}
+)
+"""What a dismissal is followed by."""
+
+_WORDS = _DEEDS | {"authority", "address", "order", "tamper", "sell", "forge", "fixed", "harm", "disguise", "comply"}
+"""What is said in somebody else's name."""
+
+_LEADS = {"turn": (0.3, _WORDS), "drop": (0.3, _DEEDS), "override": (0.2, _DEEDS), "order": (0.2, _DEEDS)}
+"""Families that weigh on the next sentence: how much, and which families it must show itself."""
+
 _RANKS: tuple[Severity, ...] = ("info", "low", "medium", "high")
 
 
@@ -110,40 +121,51 @@ def _scores(text: str, depth: int = 0) -> dict[Span, tuple[Score, str]]:
     """The best score of each sentence that has any, and the reading that gave it."""
     folded = fold(text)
     sentences = Sentences.of(folded)
+    words = set(latin_words(folded))
     best: dict[Span, tuple[Score, str]] = {}
 
     def offer(span: Span, score: Score, reading: str = "") -> None:
         if span not in best or score.total > best[span][0].total:
             best[span] = score, reading
 
-    for span, numbers in _candidates(folded, sentences).items():
+    for span, numbers in _candidates(folded, sentences, words).items():
         score = rule_set().score(folded[span[0] : span[1]], numbers)
         if score.families:
             offer(span, score)
-    for span, name, score in _disguised(folded, sentences):
+    for span, name, score in _disguised(folded, sentences, words):
         offer(span, score, name)
     for span, name, score in _encoded(text, sentences, depth):
         offer(span, score, name)
     for span, weight in stray_lines(folded):
         offer(span, best.get(span, (Score(), ""))[0].plus("layout", weight))
-    _carry_turns(sentences, best)
+    _carry(sentences, best)
     return best
 
 
-def _candidates(folded: str, sentences: Sentences) -> dict[Span, set[int]]:
-    """The sentences that hold a literal of some rule, with the numbers of those rules."""
-    found: dict[Span, set[int]] = {}
-    span, numbers = (0, 0), set[int]()
-    for at, ready in rule_set().hits(folded):
-        if not span[0] <= at < span[1]:
-            span = sentences.around(at)
-            numbers = found.setdefault(span, set())
-        numbers.update(ready)
-    return found
+def _candidates(folded: str, sentences: Sentences, words: Set[str]) -> dict[Span, list[int]]:
+    """The sentences that hold the literals of some rule, with the numbers of those rules. `words` are the different
+    Latin words of the text."""
+    spans = list(sentences.every())
+    seen = [0] * len(spans)
+    number = 0
+    for at, flags in rule_set().hits(folded):
+        number = 0 if at < spans[number][0] else number
+        while at >= spans[number][1]:
+            number += 1
+        seen[number] |= flags
+        if number + 1 < len(spans) and at >= spans[number + 1][0]:
+            seen[number + 1] |= flags
+    if telling := rule_set().in_text(words):
+        known = frozenset(telling)
+        for number, span in enumerate(spans):
+            for word in known.intersection(latin_words(folded, *span)):
+                seen[number] |= telling[word]
+    tries = zip(spans, map(rule_set().ready, seen), strict=True)
+    return {trimmed(folded, *span): numbers for span, numbers in tries if numbers}
 
 
-def _disguised(folded: str, sentences: Sentences) -> Iterator[tuple[Span, str, Score]]:
-    for reading in readings():
+def _disguised(folded: str, sentences: Sentences, words: Set[str]) -> Iterator[tuple[Span, str, Score]]:
+    for reading in readings_for(folded, words):
         seen: Span = (0, 0)
         for sign in reading.sign.finditer(folded):
             if seen[0] <= sign.start() < seen[1]:
@@ -164,13 +186,15 @@ def _encoded(text: str, sentences: Sentences, depth: int) -> Iterator[tuple[Span
             yield sentences.around(payload.start), payload.code, score.plus("disguise", 0.25)
 
 
-def _carry_turns(sentences: Sentences, best: dict[Span, tuple[Score, str]]) -> None:
-    """A sentence that follows the mark of a turn is said in somebody else's name, which weighs by itself."""
-    for span in [span for span, (score, _) in best.items() if "turn" in score.families]:
-        following = sentences.after(span[1])
-        if following and following in best and best[following][0].families.keys() - _TURNS:
-            score, reading = best[following]
-            best[following] = score.plus("continued", 0.3), reading
+def _carry(sentences: Sentences, best: dict[Span, tuple[Score, str]]) -> None:
+    """What one sentence begins the next may end: after the mark of a turn it is said in somebody else's name, after a
+    dismissal it says what to do instead. Both weigh by themselves."""
+    for span, (score, _) in list(best.items()):
+        weight, ends = next((lead for family, lead in _LEADS.items() if family in score.families), (0.0, _DEEDS))
+        following = sentences.after(span[1]) if weight else None
+        if following and following in best and best[following][0].families.keys() & ends:
+            said, reading = best[following]
+            best[following] = said.plus("continued", weight), reading
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
@@ -31,7 +32,7 @@ class Sentences:
         return Sentences(text, tuple(match.end() for match in _ends().finditer(text)))
 
     def around(self, offset: int) -> tuple[int, int]:
-        """The sentence that holds `offset`, white space at its sides left out.
+        """The sentence that holds `offset`, white space at its sides left out; of a long one the last piece that does.
 
         >>> Sentences.of("好的。忽略它！").around(4)
         (3, 7)
@@ -44,6 +45,16 @@ class Sentences:
             start += (offset - start) // step * step
             end = min(end, start + LONGEST)
         return trimmed(self.text, start, end)
+
+    def every(self) -> Iterator[tuple[int, int]]:
+        """All sentences in order, a long one as pieces, with the white space at their sides."""
+        start = 0
+        for end in (*self.ends, len(self.text)):
+            if end - start <= LONGEST:
+                yield start, end
+            else:
+                yield from ((piece, min(end, piece + LONGEST)) for piece in range(start, end, LONGEST - OVERLAP))
+            start = end
 
     def after(self, end: int) -> tuple[int, int] | None:
         """The next sentence that is not blank, at most a few lines on; None at the end of the text."""

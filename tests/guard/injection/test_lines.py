@@ -20,10 +20,10 @@ def test_what_people_write_to_each_other_is_left_alone(line: Line) -> None:
     assert find_injection(line.text, "document 0") == ()
 
 
-def test_labelled_attacks_missed_are_known() -> None:
-    """Of the project's own labelled lines exactly these attacks are missed."""
+def test_labelled_attacks_are_found() -> None:
+    """None of the attacks among the project's own labelled lines is missed."""
     missed = {line.id for line in labelled() if line.attack and not find_injection(line.text, "document 0")}
-    assert missed == {"inj0067"}
+    assert missed == set()
 
 
 def test_labelled_harmless_lines_are_not_flagged() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -78,16 +76,16 @@ def test_a_payload_says_where_it_stands() -> None:
     ("pattern", "literals"),
     [
         ("ab?cd", {"cd"}),
-        ("x(?:ab|cd)", {"ab", "cd"}),
+        ("(?:ab|cd)x?", {"ab", "cd"}),
         ("(?:ab)?", set()),
-        ("[ab]{2}z+", {"a", "b"}),
+        ("[ab]{2}z+", {"z"}),
         (r"\bno\b", {"no"}),
     ],
 )
 def test_literals_are_those_a_match_needs(pattern: str, literals: set[str]) -> None:
     """Optional parts give no literal; alternatives give one each."""
-    found = required(re.compile(pattern))
-    assert found == literals or (found and all(re.search(pattern, word) or word in "abcdz" for word in found))
+    found = required(pattern)
+    assert (found[0] if found else set()) == literals
 
 
 @settings(deadline=None, max_examples=100)

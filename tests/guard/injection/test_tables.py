@@ -39,7 +39,8 @@ def repeats(tree: Any, inside: int = 0) -> Iterator[tuple[int, bool]]:
 def test_every_rule_is_complete(language: str) -> None:
     """Each rule names only concepts that exist, and weighs more than nothing and less than certainty."""
     for rule in rules(language):
-        re.compile(rule.expanded(concepts(language)))
+        for part in rule.expanded(concepts(language)):
+            re.compile(part)
         assert 0 < rule.weight < 1
 
 
@@ -53,13 +54,22 @@ def test_every_concept_is_used(language: str) -> None:
 
 def test_no_rule_is_tried_without_a_literal() -> None:
     """Every rule has literals that it can not match without, so that most text never meets it."""
-    assert [rule.pattern.pattern for rule in rule_set().rules if not required(rule.pattern)] == []
+    bare = [rule.parts for rule in rule_set().rules if not any(map(required, rule.parts))]
+    assert bare == []
 
 
 def test_no_rule_nests_endless_repetition() -> None:
     """Within a rule nothing without bound stands inside something without bound."""
-    for rule in rule_set().rules:
-        assert all(inside == 0 for inside, _ in repeats(PARSER.parse(rule.pattern.pattern))), rule.pattern.pattern
+    for part in (part for rule in rule_set().rules for part in rule.parts):
+        assert all(inside == 0 for inside, _ in repeats(PARSER.parse(part))), part
+
+
+def test_what_begins_an_order_stands_first() -> None:
+    """`{start}` is looked for last, before the rest; `^` binds all of a rule. Neither stands among alternatives."""
+    for rule in rules("en"):
+        assert "{start}" not in rule.pattern.removeprefix("{start}")
+    for part in (part for rule in rule_set().rules for part in rule.parts if part[0] == "^"):
+        assert str(PARSER.parse(part)[0][0]) == "AT", part
 
 
 def test_no_rule_quotes_a_line() -> None:

@@ -11,7 +11,7 @@ from ollama_kit.guard.injection import find_injection
 from ollama_kit.guard.injection.folding import fold
 from ollama_kit.guard.injection.payloads import payloads
 from ollama_kit.guard.injection.readings import readings
-from ollama_kit.guard.injection.scoring import rule_set
+from ollama_kit.guard.injection.scoring import latin_words, rule_set
 from ollama_kit.guard.injection.screen import _candidates
 from ollama_kit.guard.injection.sentences import LONGEST, Sentences
 
@@ -32,11 +32,15 @@ HARD: dict[str, Callable[[int], str]] = {
 }
 
 
+def tried(text: str) -> dict[tuple[int, int], list[int]]:
+    """The rules tried on each sentence of a folded text."""
+    return _candidates(text, Sentences.of(text), set(latin_words(text)))
+
+
 def work(text: str) -> int:
     """Characters handed to patterns: sentences times the rules tried on them, other readings, decoded payloads."""
     folded = fold(text)
-    sentences = Sentences.of(folded)
-    scored = sum((span[1] - span[0]) * len(rules) for span, rules in _candidates(folded, sentences).items())
+    scored = sum((span[1] - span[0]) * len(rules) for span, rules in tried(folded).items())
     disguised = sum(
         sign.end() - sign.start() + LONGEST for reading in readings() for sign in reading.sign.finditer(folded)
     )
@@ -53,8 +57,7 @@ def test_work_doubles_with_the_text(name: str) -> None:
 @pytest.mark.parametrize("name", HARD)
 def test_no_rule_sees_more_than_a_bounded_piece(name: str) -> None:
     """A sentence without end is scored in pieces, so that a rule's own work is bounded."""
-    folded = fold(HARD[name](500))
-    assert all(end - start <= LONGEST for start, end in _candidates(folded, Sentences.of(folded)))
+    assert all(end - start <= LONGEST for start, end in tried(fold(HARD[name](500))))
 
 
 def test_an_attack_in_a_sentence_without_end_is_found() -> None:
@@ -66,8 +69,7 @@ def test_an_attack_in_a_sentence_without_end_is_found() -> None:
 def test_most_sentences_are_dismissed_at_once() -> None:
     """Everyday text meets few rules: the literals dismiss the rest."""
     text = "今天中午吃什么？楼下新开了一家面馆。下午三点开会，带上电脑。" * 50
-    folded = fold(text)
-    assert sum(len(rules) for rules in _candidates(folded, Sentences.of(folded)).values()) <= 50
+    assert sum(map(len, tried(fold(text)).values())) <= 50
     assert len(rule_set().rules) > 200
 
 

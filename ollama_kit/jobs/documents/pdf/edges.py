@@ -22,7 +22,8 @@ _NUMBERS = re.compile(r"\d+|[一二三四五六七八九十百〇零]+(?=\s*页)
 def mark_edges(pieces: list[Piece], heights: Sequence[float], pages: int) -> list[Piece]:
     """The pieces, those that repeat marked as header or footer. `heights`: where each stands, from 0 (top) to 1.
 
-    A page number on its own may stand anywhere, if nothing stands behind it (or before it). They repeat if, but for numbers, they are the same at the same edge of two pages in five, and of two at least."""
+    They repeat if, but for numbers, they are the same at the same edge of two pages in five, and of two at least. A
+    page number on its own may stand anywhere, if nothing stands behind it (or before it)."""
     if pages < 2:
         return pieces
     found: dict[tuple[Role, str], set[int]] = defaultdict(set)

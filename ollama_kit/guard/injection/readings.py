@@ -43,7 +43,7 @@ class Reading:
     def by_words(name: str, words: Iterable[str], read: Callable[[str], str], weight: float) -> Reading:
         """A reading whose signs are `words` of Latin letters."""
         listed = tuple(words)
-        return Reading(name, search_for(listed), read, weight, search_for({_clue(word) for word in listed}))
+        return Reading(name, search_for(listed), read, weight, search_for(map(_clue, listed)))
 
 
 @cache
@@ -53,26 +53,44 @@ def readings() -> tuple[Reading, ...]:
     gap = f"[{_BETWEEN}{_INVISIBLE}]{{1,3}}"
     split = f"[{_CJK}]{gap}[{_CJK}][{_CJK}{_BETWEEN}{_INVISIBLE}，]{{0,12}}?[{_CJK}]{gap}[{_CJK}]"
     mixed = [sign for sign in _pinyin_signs() if not sign.isascii()]
-    rotated = ["rot13", "rot-13", *(codecs.encode(word, "rot13") for word in _words("strong", "spoken"))]
     return (
         Reading("invisible", re.compile(rf"[{_INVISIBLE}]+\w"), _visible, 0.1),
         Reading("spaced", re.compile(single), _joined_letters, 0.3),
         Reading("spaced", re.compile(split), _joined_characters, 0.15, chinese=True),
         Reading("leetspeak", re.compile("[013457@$!][a-z]"), _plain_letters, 0.3),
-        Reading.by_words("pinyin", filter(str.isascii, _pinyin_signs()), _hanzi, 0.25),
+        Reading.by_words("pinyin", _sounded(), _hanzi, 0.25),
         Reading("pinyin", search_for(mixed), _hanzi, 0.25, chinese=True),
-        Reading.by_words("rot13", rotated, _rot13, 0.4),
-        Reading.by_words("backwards", (word[::-1] for word in _words("strong")), _backwards, 0.4),
+        Reading.by_words("rot13", _rotated(), _rot13, 0.4),
+        Reading.by_words("backwards", _reversed(), _backwards, 0.4),
         Reading("backwards", search_for(word[::-1] for word in _words("strong_zh")), _backwards, 0.4, chinese=True),
     )
+
+
+def _sounded() -> list[str]:
+    return [sign for sign in _pinyin_signs() if sign.isascii()]
+
+
+def _rotated() -> list[str]:
+    return ["rot13", "rot-13", *(codecs.encode(word, "rot13") for word in _words("strong", "spoken"))]
+
+
+def _reversed() -> list[str]:
+    return [word[::-1] for word in _words("strong")]
+
+
+@cache
+def _any_clue() -> re.Pattern[str]:
+    return search_for(map(_clue, (*_sounded(), *_rotated(), *_reversed())))
 
 
 def readings_for(text: str, words: Iterable[str]) -> Iterator[Reading]:
     """Those that `text` may need; `words` are its different Latin words."""
     chinese = _chinese().search(text) is not None
     listed = f" {' '.join(words)} "
+    clues = _any_clue().search(listed) is not None
     for reading in readings():
-        if (chinese or not reading.chinese) and (not reading.clue or reading.clue.search(listed)):
+        clue = not reading.clue or (clues and reading.clue.search(listed))
+        if clue and (chinese or not reading.chinese):
             yield reading
 
 

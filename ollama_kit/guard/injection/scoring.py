@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache, reduce
@@ -124,15 +123,16 @@ class RuleSet:
     elsewhere: Triggers
     given: int
 
-    def hits(self, text: str) -> Iterator[tuple[int, int]]:
-        """Places in folded `text` where a literal stands that is not made of Latin letters, with the flags it sets."""
+    def hits(self, text: str, words: Iterable[str]) -> Iterator[tuple[int, int]]:
+        """Places in folded `text` where a literal stands, each with the flags it sets. `words` are the different Latin
+        words of the text; most were seen before, and are known to set none."""
         flags = self.elsewhere.flags
-        return ((at, flags[literal]) for at, literal in self.elsewhere.literals.places(text))
-
-    def in_text(self, words: Iterable[str]) -> dict[str, int]:
-        """Those of the different Latin `words` of a text that set flags, and which. Most words were seen before, and
-        are known to set none."""
-        return {word: found for word in words if (found := _flags(word, self.in_words))}
+        for at, literal in self.elsewhere.literals.places(text):
+            yield at, flags[literal]
+        telling = {word: found for word in words if (found := _flags(word, self.in_words))}
+        for word in _word().finditer(text) if telling else ():
+            if word.group() in telling:
+                yield word.start(), telling[word.group()]
 
     def ready(self, flags: int) -> list[int]:
         """The numbers of the rules to try, once `flags` are set; heavier rules first."""
@@ -152,9 +152,8 @@ class RuleSet:
     def score(self, sentence: str, candidates: Iterable[int] | None = None) -> Score:
         """The score of a folded sentence by the rules numbered in `candidates` (all that its literals allow)."""
         if candidates is None:
-            found = [flags for _, flags in self.hits(sentence)]
-            found += self.in_text(set(latin_words(sentence))).values()
-            candidates = self.ready(reduce(or_, found, 0))
+            flags = (found for _, found in self.hits(sentence, latin_words(sentence)))
+            candidates = self.ready(reduce(or_, flags, 0))
         families: dict[str, float] = {}
         for number in candidates:
             rule = self.rules[number]
@@ -227,9 +226,9 @@ def _word() -> re.Pattern[str]:
     return re.compile("[a-z][a-z]+")
 
 
-def latin_words(text: str, start: int = 0, end: int = sys.maxsize) -> list[str]:
-    """The words of small Latin letters in folded `text[start:end]`, but for single letters."""
-    return _word().findall(text, start, end)
+def latin_words(text: str) -> set[str]:
+    """The different words of small Latin letters in folded `text`, but for single letters."""
+    return set(_word().findall(text))
 
 
 @cache

@@ -121,7 +121,7 @@ def _scores(text: str, depth: int = 0) -> dict[Span, tuple[Score, str]]:
     """The best score of each sentence that has any, and the reading that gave it."""
     folded = fold(text)
     sentences = Sentences.of(folded)
-    words = set(latin_words(folded))
+    words = latin_words(folded)
     best: dict[Span, tuple[Score, str]] = {}
 
     def offer(span: Span, score: Score, reading: str = "") -> None:
@@ -148,18 +148,13 @@ def _candidates(folded: str, sentences: Sentences, words: Set[str]) -> dict[Span
     spans = list(sentences.every())
     seen = [0] * len(spans)
     number = 0
-    for at, flags in rule_set().hits(folded):
+    for at, flags in rule_set().hits(folded, words):
         number = 0 if at < spans[number][0] else number
         while at >= spans[number][1]:
             number += 1
         seen[number] |= flags
         if number + 1 < len(spans) and at >= spans[number + 1][0]:
             seen[number + 1] |= flags
-    if telling := rule_set().in_text(words):
-        known = frozenset(telling)
-        for number, span in enumerate(spans):
-            for word in known.intersection(latin_words(folded, *span)):
-                seen[number] |= telling[word]
     tries = zip(spans, map(rule_set().ready, seen), strict=True)
     return {trimmed(folded, *span): numbers for span, numbers in tries if numbers}
 

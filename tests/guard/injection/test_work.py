@@ -34,7 +34,7 @@ HARD: dict[str, Callable[[int], str]] = {
 
 def tried(text: str) -> dict[tuple[int, int], list[int]]:
     """The rules tried on each sentence of a folded text."""
-    return _candidates(text, Sentences.of(text), set(latin_words(text)))
+    return _candidates(text, Sentences.of(text), latin_words(text))
 
 
 def work(text: str) -> int:

@@ -99,8 +99,8 @@ class Limits:
     ratio: int = 200
     """Unpacked to packed, of a part of more than a megabyte. Text shrinks to a tenth, the same row over and over to a
     hundredth."""
-    depth: int = 200
-    """Elements inside one another, of HTML and DOCX."""
+    depth: int = 1_000
+    """Elements inside one another, of HTML; of DOCX the XML parser takes 256."""
 
 
 @dataclass(frozen=True, slots=True)

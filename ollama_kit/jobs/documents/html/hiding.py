@@ -66,7 +66,9 @@ def seen(above: Seen, tag: str, attributes: Mapping[str, str], sheet: Sheet) -> 
     background = _background(style, attributes) or above.background
     colour = _colour(style.get("color", "")) or _colour(attributes.get("color", "")) or above.colour
     size = _size(style.get("font-size", ""), above.size_px)
-    return Seen(above.rule or _rule(style, attributes, colour, background, size), colour, background, size)
+    # A child may have a colour of its own; what hides in any other way hides all within.
+    kept = None if above.rule == "white" else above.rule
+    return Seen(kept or _rule(style, attributes, colour, background, size), colour, background, size)
 
 
 def declarations(css: str) -> dict[str, str]:

@@ -11,53 +11,12 @@ from ollama_kit.errors import DocumentError
 from ollama_kit.jobs.documents.document import Aside, Draft, HiddenRule, HiddenText, Limits, Piece, Role
 from ollama_kit.jobs.documents.html.hiding import Seen, Sheet, seen
 
-_BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "caption",
-        "center",
-        "dd",
-        "details",
-        "dialog",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hr",
-        "html",
-        "li",
-        "main",
-        "nav",
-        "ol",
-        "p",
-        "pre",
-        "section",
-        "summary",
-        "table",
-        "tbody",
-        "tfoot",
-        "thead",
-        "title",
-        "tr",
-        "ul",
-        "head",
-    ]
+_BLOCK_NAMES = (
+    "address article aside blockquote body caption center dd details dialog div dl dt fieldset figcaption figure footer"
+    " form h1 h2 h3 h4 h5 h6 head header hr html li main nav ol p pre section summary table tbody tfoot thead title tr"
+    " ul"
 )
+_BLOCKS = frozenset(_BLOCK_NAMES.split(" "))
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _VOID = frozenset(
     ("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr")

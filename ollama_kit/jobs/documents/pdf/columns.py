@@ -27,16 +27,23 @@ class _Cut(NamedTuple):
     below: list[Stretch]
 
 
-def regions(stretches: Sequence[Stretch], depth: int = 0) -> Iterator[list[Stretch]]:
-    """The stretches in groups, in reading order; within a group, rows are read from top to bottom."""
+class Region(NamedTuple):
+    """Stretches that are read by rows from top to bottom; `column`: others stand beside them."""
+
+    stretches: list[Stretch]
+    column: bool
+
+
+def regions(stretches: Sequence[Stretch], depth: int = 0, *, column: bool = False) -> Iterator[Region]:
+    """The stretches of a page in groups, in reading order."""
     cut = _cut(stretches) if len(stretches) <= MOST_STRETCHES and depth < DEEPEST else None
     if cut is None:
         if stretches:
-            yield list(stretches)
+            yield Region(list(stretches), column)
         return
-    for part in (cut.above, cut.left, cut.right, cut.below):
+    for part, beside in ((cut.above, column), (cut.left, True), (cut.right, True), (cut.below, column)):
         if part:
-            yield from regions(part, depth + 1)
+            yield from regions(part, depth + 1, column=beside)
 
 
 def _cut(stretches: Sequence[Stretch]) -> _Cut | None:

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ollama_kit.errors import DocumentError
 from ollama_kit.jobs.documents.pdf.calls import address, calls
-from ollama_kit.jobs.documents.pdf.opening import SPLIT_HINT, raw
+from ollama_kit.jobs.documents.pdf.opening import raw
 
 Box = tuple[float, float, float, float]
 Matrix = tuple[float, float, float, float, float, float]
@@ -20,6 +19,8 @@ PAPER = 240
 """A colour whose red, green and blue are all this or more looks like paper."""
 THIN_POINTS = 4.0
 """Thinner shapes are rules and underlines: they hide nothing, but part the cells of tables."""
+MOST_SEGMENTS = 2_000
+"""Of one path; a table has fewer."""
 TEXT, PATH, IMAGE, FORM = 1, 2, 3, 5
 """FPDF_PAGEOBJ_*: the kinds of objects (shading is 4)."""
 
@@ -52,10 +53,12 @@ class Painted:
     shapes: list[Shape] = field(default_factory=list)
     rules: list[Shape] = field(default_factory=list)
     inks: dict[int, tuple[Ink, int]] = field(default_factory=dict)
+    whole: bool = True
+    """False where there was more than anybody draws: what lies beyond is not known."""
 
 
 def painted(page: Any) -> Painted:
-    """What a page paints, forms (groups of objects) included. DocumentError where that is more than half a million."""
+    """What a page paints, forms (groups of objects) included, up to MOST_OBJECTS."""
     found, call = Painted(), calls()
     handle = address(page)
     objects = (call.page_object(handle, index) for index in range(raw().FPDFPage_CountObjects(page)))
@@ -71,7 +74,8 @@ def painted(page: Any) -> Painted:
         elif kind != FORM:
             _add_shape(found, one, kind, matrix, order)
         if order > MOST_OBJECTS:
-            raise DocumentError(f"more than {MOST_OBJECTS:,} objects on one page", hint=SPLIT_HINT)
+            found.whole = False
+            break
     return found
 
 
@@ -119,12 +123,36 @@ def _add_shape(found: Painted, handle: int, kind: int, matrix: Matrix, order: in
         return
     fill, stroke = ctypes.c_int(), ctypes.c_int()
     raw().FPDFPath_GetDrawMode(_pointer(handle), fill, stroke)
-    if stroke.value or thin:
+    if thin:
         found.rules.append(Shape("rule", box, order))
+    elif stroke.value:
+        straight = (edge for edge in _edges(handle, matrix) if min(edge[2] - edge[0], edge[3] - edge[1]) < 1)
+        found.rules.extend(Shape("rule", edge, order) for edge in straight)
     colour = calls().fill(handle)
     if fill.value and not thin and (colour is None or colour[3] >= 250):
         white = colour is not None and min(colour[:3]) >= PAPER
         found.shapes.append(Shape("paper" if white else "fill", box, order))
+
+
+def _edges(handle: int, matrix: Matrix) -> Iterator[Box]:
+    """The lines of a path that is drawn, each as a box: a whole grid is often one path."""
+    api = raw()
+    path, whole = _pointer(handle), _joined(_matrix(handle), matrix)
+    x, y = ctypes.c_float(), ctypes.c_float()
+    begun = last = (0.0, 0.0)
+    for index in range(min(api.FPDFPath_CountSegments(path), MOST_SEGMENTS)):
+        segment = api.FPDFPath_GetPathSegment(path, index)
+        api.FPDFPathSegment_GetPoint(segment, x, y)
+        a, b, c, d, e, f = whole
+        point = (x.value * a + y.value * c + e, x.value * b + y.value * d + f)
+        kind = api.FPDFPathSegment_GetType(segment)
+        if kind == api.FPDF_SEGMENT_MOVETO:
+            begun = point
+        elif kind == api.FPDF_SEGMENT_LINETO:
+            yield _around([last, point])
+        if api.FPDFPathSegment_GetClose(segment):
+            yield _around([point, begun])
+        last = point
 
 
 def _bounds(handle: int, matrix: Matrix) -> Box | None:

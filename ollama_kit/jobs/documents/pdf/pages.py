@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ollama_kit.errors import DocumentError
 from ollama_kit.jobs.documents.document import Aside, Draft, HiddenText, Limits, Piece
@@ -15,13 +15,16 @@ from ollama_kit.jobs.documents.pdf import beside, legible
 from ollama_kit.jobs.documents.pdf.cells import Grid, tables
 from ollama_kit.jobs.documents.pdf.columns import regions
 from ollama_kit.jobs.documents.pdf.edges import mark_edges
-from ollama_kit.jobs.documents.pdf.ink import Box, Painted, painted
+from ollama_kit.jobs.documents.pdf.ink import MOST_OBJECTS, Box, Painted, painted
 from ollama_kit.jobs.documents.pdf.opening import SPLIT_HINT, opened, page_opened, raw
 from ollama_kit.jobs.documents.pdf.paragraphs import Lines, joined, paragraphs_of
 from ollama_kit.jobs.documents.pdf.rows import rows_of, stretches_of
 from ollama_kit.jobs.documents.pdf.turning import turned, upright
 from ollama_kit.jobs.documents.pdf.visibility import Seen, seen
 from ollama_kit.jobs.documents.pdf.words import Word, words_of
+
+WRAPPED_SHARE = 0.5
+"""Of the page's width: where no line is longer (and none stands beside), each is a paragraph of its own."""
 
 
 @dataclass(slots=True)
@@ -53,19 +56,33 @@ def _read_page(document: Any, index: int, path: Path, limits: Limits, book: _Boo
         noted = beside.marks_on(page, number)
         book.draft.asides.extend(Aside(note, book.draft.here) for note in noted.comments)
         if not noted.drawn:
-            _add_page(page, text_page, number, limits, book)
+            _add_page(page, text_page, _Sheet(path, number, limits), book)
             return
         # Fields and typed text are drawn into the page (in memory), so that they are read where they stand.
         raw().FPDFPage_Flatten(page, raw().FLAT_NORMALDISPLAY)
     with page_opened(document, index, path) as (page, text_page):
-        _add_page(page, text_page, number, limits, book)
+        _add_page(page, text_page, _Sheet(path, number, limits), book)
 
 
-def _add_page(page: Any, text_page: Any, number: int, limits: Limits, book: _Book) -> None:
-    count = raw().FPDFText_CountChars(text_page)
-    if count > limits.page_chars:
-        raise DocumentError(f"{count:,} characters; the limit is {limits.page_chars:,}", page=number, hint=SPLIT_HINT)
+class _Sheet(NamedTuple):
+    """Which page of which file, and what it may hold."""
+
+    path: Path
+    number: int
+    limits: Limits
+
+    def check(self, what: str, count: int, most: int) -> None:
+        if count > most:
+            raise DocumentError(
+                f"{count:,} {what}; the limit is {most:,}", path=self.path, page=self.number, hint=SPLIT_HINT
+            )
+
+
+def _add_page(page: Any, text_page: Any, sheet: _Sheet, book: _Book) -> None:
+    number, count = sheet.number, raw().FPDFText_CountChars(text_page)
+    sheet.check("characters", count, sheet.limits.page_chars)
     paint = painted(page)
+    sheet.check("objects and more", MOST_OBJECTS + (not paint.whole), MOST_OBJECTS)
     paper = _paper(page)
     found = seen(list(words_of(text_page, count, paint.inks)), paint, paper)
     book.states.append(legible.page_state(number, found.words, painted=bool(paint.shapes), recognised=found.recognised))
@@ -110,11 +127,13 @@ def _paragraphs(words: Sequence[Word], paper: Box, rules: Sequence[Box]) -> Iter
                 text = "".join(word.text if word.glued else " " + word.text for word in line).strip()
                 yield 0.5, Lines(text, 0, 0, "turned")
             continue
-        top, height = _top_and_height(direction, paper)
+        left, top, right, bottom = turned(direction, paper)
+        width, height = right - left, max(bottom - top, 1.0)
         grid = Grid(turned(direction, box) for box in rules)
         flowing, table_rows = tables(group, grid) if grid else (group, [])
         for region in regions([*stretches_of(flowing), *table_rows]):
-            for lines in paragraphs_of(rows_of(region)):
+            least_width = 0.0 if region.column else WRAPPED_SHARE * width
+            for lines in paragraphs_of(rows_of(region.stretches), least_width):
                 place = ((lines.top + lines.bottom) / 2 - top) / height
                 yield place, lines._replace(role="turned") if rank else lines
 
@@ -124,9 +143,3 @@ def _borders(paint: Painted, paper: Box) -> list[Box]:
     high = (paper[3] - paper[1]) / 2
     filled = (shape.box for shape in paint.shapes if shape.what != "image" and shape.box[3] - shape.box[1] < high)
     return [*(rule.box for rule in paint.rules), *filled]
-
-
-def _top_and_height(direction: int, paper: Box) -> tuple[float, float]:
-    """Where the page begins for text of that direction, and how far it goes down."""
-    _, top, _, bottom = turned(direction, paper)
-    return top, max(bottom - top, 1.0)

@@ -31,11 +31,12 @@ class Lines(NamedTuple):
     role: Role = "text"
 
 
-def paragraphs_of(rows: Sequence[Row]) -> Iterator[Lines]:
+def paragraphs_of(rows: Sequence[Row], least_width: float = 0.0) -> Iterator[Lines]:
     """The paragraphs of rows that are read one after another. A row of cells is one of its own; in a line of text,
-    wide gaps (blanks to be filled in) become a space."""
-    right, pitch = max((row.x1 for row in rows), default=0.0), _pitch(rows)
-    left = min((row.x0 for row in rows), default=0.0)
+    wide gaps (blanks to be filled in) become a space. `least_width`: lines shorter than this were not wrapped."""
+    left, pitch = min((row.x0 for row in rows), default=0.0), _pitch(rows)
+    right = max((row.x1 for row in rows), default=0.0)
+    right = max(right, left + least_width)
     gathered: list[Row] = []
     for at, row in enumerate(rows):
         ruled = row.cells[0].table
@@ -100,7 +101,7 @@ def _pitch(rows: Sequence[Row]) -> float:
 def _goes_on(before: Sequence[Row], row: Row, sides: tuple[float, float], pitch: float) -> bool:
     last, (left, right) = before[-1], sides
     height = max(last.height, row.height)
-    if row.y0 - last.y0 > max(1.45 * pitch, 1.1 * height) or row.y0 < last.y0:
+    if row.y0 - last.y0 > max(min(1.45 * pitch, 2.6 * height), 1.1 * height) or row.y0 < last.y0:
         return False
     if abs(last.height - row.height) > 0.2 * height:
         return False

@@ -17,8 +17,10 @@ from ollama_kit.jobs.documents.pdf.calls import address, calls
 from ollama_kit.jobs.documents.pdf.ink import PLAIN, Ink
 from ollama_kit.jobs.documents.pdf.opening import raw
 
+LINE_END_HYPHENS = "\x02\ufffe"
+"""What pdfium gives for a hyphen at the end of a line, with no line end behind it."""
 HYPHENS = {0x02: "-", 0xFFFE: "-", 0xAD: "-"}
-"""What pdfium gives for a hyphen at the end of a line: kept, since it may belong to the word (non-|exclusive)."""
+"""Hyphens are kept, since they may belong to the word (non-|exclusive)."""
 
 
 class Word(NamedTuple):
@@ -56,8 +58,9 @@ def words_of(text_page: Any, count: int, inks: Mapping[int, tuple[Ink, int]]) ->
     for match in _pieces().finditer(text):
         start = match.start()
         between = text[end:start]
-        if "\n" in between or not end:
-            line += "\n" in between
+        hyphenated = end > 0 and text[end - 1] in LINE_END_HYPHENS
+        if "\n" in between or hyphenated or not end:
+            line += 1
             angle = reader.angle(start)
         for part, stop, ink, order in reader.runs(start, match.end()):
             shown = text[part:stop].translate(HYPHENS)
@@ -68,7 +71,7 @@ def words_of(text_page: Any, count: int, inks: Mapping[int, tuple[Ink, int]]) ->
 
 @cache
 def _pieces() -> re.Pattern[str]:
-    return re.compile(r"\S+")
+    return re.compile(rf"[^\s{LINE_END_HYPHENS}]*[{LINE_END_HYPHENS}]|[^\s{LINE_END_HYPHENS}]+")
 
 
 def _characters(text_page: Any, count: int) -> str:

@@ -182,12 +182,14 @@ def _encoded(text: str, sentences: Sentences, depth: int) -> Iterator[tuple[Span
 
 
 def _carry(sentences: Sentences, best: dict[Span, tuple[Score, str]]) -> None:
-    """What one sentence begins the next may end: after the mark of a turn it is said in somebody else's name, after a
-    dismissal it says what to do instead. Both weigh by themselves."""
+    """What one sentence begins the next may end: after the mark of a turn it is said in somebody else's name; after a
+    dismissal too weak to be found by itself, in the same paragraph, it says what to do instead."""
     for span, (score, _) in list(best.items()):
         weight, ends = next((lead for family, lead in _LEADS.items() if family in score.families), (0.0, _DEEDS))
-        following = sentences.after(span[1]) if weight else None
-        if following and following in best and best[following][0].families.keys() & ends:
+        following = sentences.after(span[1]) if weight and (ends is _WORDS or score.total < DEFAULT_THRESHOLD) else None
+        if not following or (ends is _DEEDS and sentences.text.count("\n", span[1], following[0]) > 1):
+            continue
+        if following in best and best[following][0].families.keys() & ends:
             said, reading = best[following]
             best[following] = said.plus("continued", weight), reading
 

@@ -97,14 +97,17 @@ def test_cut_leaves_a_mark_in_the_language_of_the_sentence() -> None:
 
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.sampled_from([*attacks(), *harmless()]), max_size=4))
-def test_cut_text_has_no_findings_left_but_its_neighbours(lines: list) -> None:  # type: ignore[type-arg]
+def test_cut_takes_the_spans_and_nothing_else(lines: list) -> None:  # type: ignore[type-arg]
     """What was cut is not found again, and no text but the spans is lost."""
     text = "\n\n".join(line.text for line in lines)
     changed, findings = screen_injection(text, "d", action="cut")
     for finding in findings:
         assert text[slice(*finding.span)] not in changed.text or text.count(text[slice(*finding.span)]) > 1
-    kept = [line.text for line in lines if not line.family]
-    assert all(harmless_line.split("\n")[0] in changed.text for harmless_line in kept)
+    kept, end = [], 0
+    for finding in findings:
+        kept.append(text[end : finding.span[0]])
+        end = max(end, finding.span[1])
+    assert all(piece in changed.text for piece in [*kept, text[end:]])
 
 
 def test_flag_changes_nothing() -> None:

@@ -10,6 +10,7 @@ from ollama_kit.jobs.documents.document import Anchor, Aside, Draft, HiddenText,
 
 WRAPPED_CHARS = (50, 120)
 """Lines of a hard-wrapped text are about this long; a longer line is a paragraph that nobody wrapped."""
+CLOSE_CHARS = 12
 
 
 def read_plain(text: str, *, markdown: bool = False) -> tuple[Draft, int]:
@@ -50,19 +51,22 @@ def paragraph_ranges(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _wrap_width(lines: list[str]) -> int:
-    """The width at which the text was wrapped: nine of ten lines are no longer; 0 where it was not."""
+    """The width at which the text was wrapped: nine of ten lines are no longer, and every third comes close; 0 where
+    it was not."""
     lengths = sorted(map(len, lines))
     if len(lengths) < 8:
         return 0
     most = lengths[len(lengths) * 9 // 10]
-    return most if WRAPPED_CHARS[0] <= most <= WRAPPED_CHARS[1] else 0
+    close = sum(most - CLOSE_CHARS <= length <= most for length in lengths)
+    return most if WRAPPED_CHARS[0] <= most <= WRAPPED_CHARS[1] and close * 3 >= len(lengths) else 0
 
 
 def _goes_on(before: str, line: str, width: int) -> bool:
     """Whether the line is the rest of the one before: its first word would not have fitted there."""
-    first = line.split(None, 1)[0]
-    full = width > 0 and len(before.rstrip()) + 1 + len(first) > width - 8
-    return full and not begins_clause(line)
+    if not width:
+        return False
+    word = 1 if line.lstrip()[0] > "\u2e80" else len(line.split(None, 1)[0])
+    return len(before.rstrip()) + 1 + word > width - 8 and not begins_clause(line)
 
 
 def begins_clause(line: str) -> bool:
@@ -80,7 +84,8 @@ def _starts() -> re.Pattern[str]:
     return re.compile(
         rf"\s*(?:第[{digits}\d]{{1,6}}[条章节款编部]|[{digits}]{{1,4}}[、.．]"
         rf"|[(（](?:[{digits}]{{1,4}}|\d{{1,3}}|[A-Za-z]|[ivxIVX]{{1,5}})[)）]"
-        r"|\d{1,3}(?:\.\d{1,3}){0,4}[.、．)）]?\s+(?=[^\W\d_]|[\"“(《])|\d{1,3}[、．]|\d{1,3}\.(?=[^\s\d])"
+        r"|(?:\d{1,3}[.)）]|\d{1,3}(?:\.\d{1,3}){1,4}[.、．)）]?)\s+(?=[^\W\d_]|[\"“(《])|\d{1,3}[、．]|\d{1,3}\.(?=[^\s\d])"
+        r"|\d{1,2}\s+(?!(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec))(?=[A-Z])"
         r"|[a-zA-Z][.)]\s|[•●◦▪■◆○·*–—-]\s|#{1,6}\s|\||>\s|(?:ARTICLE|Article|SECTION|Section)\s+[\dIVXLC]+[.:\s])"
     )
 

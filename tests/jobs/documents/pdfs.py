@@ -94,34 +94,33 @@ def by_hand(path: Path, content: bytes, fonts: bytes, more: Sequence[bytes] = ()
     return path
 
 
+CID_FONT = (
+    b"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Odd /FontDescriptor 7 0 R /DW 600"
+    b" /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> >>"
+)
+DESCRIPTOR = (
+    b"<< /Type /FontDescriptor /FontName /Odd /Flags 4 /FontBBox [0 0 1000 1000] /ItalicAngle 0 /Ascent 800"
+    b" /Descent -200 /CapHeight 700 /StemV 80 >>"
+)
+
+
+def glyphs(path: Path, more: bytes, *further: bytes) -> Path:
+    """A page of nine glyphs in a font that is not embedded; `more` goes into its dictionary."""
+    content = b"BT /F1 12 Tf 72 700 Td <000100020003000400050006000700080009> Tj ET"
+    font = b"<< /Type /Font /Subtype /Type0 /BaseFont /Odd /Encoding /Identity-H /DescendantFonts [6 0 R] %s >>" % more
+    return by_hand(path, content, b"<< /F1 5 0 R >>", (font, CID_FONT, DESCRIPTOR, *further))
+
+
 def nameless_glyphs(path: Path) -> Path:
-    """A page whose font says of no glyph which character it is, as files made to defeat copying have."""
-    content = b"BT /F1 12 Tf 72 700 Td <000100020003000400050006000700080009000A000B000C> Tj ET"
-    font = (
-        b"<< /Type /Font /Subtype /Type0 /BaseFont /Odd /Encoding /Identity-H /DescendantFonts [6 0 R] >>",
-        b"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Odd /FontDescriptor 7 0 R /DW 600"
-        b" /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> >>",
-        b"<< /Type /FontDescriptor /FontName /Odd /Flags 4 /FontBBox [0 0 1000 1000] /ItalicAngle 0 /Ascent 800"
-        b" /Descent -200 /CapHeight 700 /StemV 80 >>",
-    )
-    return by_hand(path, content, b"<< /F1 5 0 R >>", font)
+    """The font says of no glyph which character it is, as in files made to defeat copying."""
+    return glyphs(path, b"")
 
 
 def private_glyphs(path: Path) -> Path:
-    """The same, but that the font names characters of the private use area, which mean nothing to anybody else."""
-    content = b"BT /F1 12 Tf 72 700 Td <0001000200030004000500060007000800090009> Tj ET"
+    """The font names characters of the private use area, which mean nothing to anybody else."""
     cmap = (
         b"/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /Odd def /CMapType 2 def"
         b" 1 begincodespacerange <0000> <FFFF> endcodespacerange 1 beginbfrange <0001> <0009> <E001> endbfrange"
         b" endcmap end end"
     )
-    font = (
-        b"<< /Type /Font /Subtype /Type0 /BaseFont /Odd /Encoding /Identity-H /DescendantFonts [6 0 R]"
-        b" /ToUnicode 8 0 R >>",
-        b"<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Odd /FontDescriptor 7 0 R /DW 600"
-        b" /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> >>",
-        b"<< /Type /FontDescriptor /FontName /Odd /Flags 4 /FontBBox [0 0 1000 1000] /ItalicAngle 0 /Ascent 800"
-        b" /Descent -200 /CapHeight 700 /StemV 80 >>",
-        b"<< /Length %d >>\nstream\n%s\nendstream" % (len(cmap), cmap),
-    )
-    return by_hand(path, content, b"<< /F1 5 0 R >>", font)
+    return glyphs(path, b"/ToUnicode 8 0 R", b"<< /Length %d >>\nstream\n%s\nendstream" % (len(cmap), cmap))

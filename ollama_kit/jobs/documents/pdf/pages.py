@@ -73,9 +73,8 @@ class _Sheet(NamedTuple):
 
     def check(self, what: str, count: int, most: int) -> None:
         if count > most:
-            raise DocumentError(
-                f"{count:,} {what}; the limit is {most:,}", path=self.path, page=self.number, hint=SPLIT_HINT
-            )
+            said = f"{count:,} {what}; the limit is {most:,}"
+            raise DocumentError(said, path=self.path, page=self.number, hint=SPLIT_HINT)
 
 
 def _add_page(page: Any, text_page: Any, sheet: _Sheet, book: _Book) -> None:

@@ -105,9 +105,11 @@ def _loaded(server: Server) -> Iterator[Check]:
             continue
         setup = found.plan.setup
         at = f"{setup.context:,} tokens, {setup.parallel} slots, {setup.kv_cache} cache"
-        said = f"takes {shown(found.reported_bytes)}; planned {shown(found.planned_bytes)} ({at})"
+        takes = "is said to take" if found.is_estimate else "takes"
+        said = f"{takes} {shown(found.reported_bytes)}; planned {shown(found.planned_bytes)} ({at})"
         fix = in_users_language(("`ollama-kit plan` shows the parts.", "用 `ollama-kit plan` 查看各部分。"))
-        yield Check(f"loaded {model.name}", "ok" if found.agrees else "warning", said, "" if found.agrees else fix)
+        well = found.agrees or found.is_estimate
+        yield Check(f"loaded {model.name}", "ok" if well else "warning", said, "" if well else fix)
 
 
 def _specs() -> Iterator[Check]:

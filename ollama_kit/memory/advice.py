@@ -44,9 +44,10 @@ def changes(fitting: Fitting, memory_bytes: int) -> tuple[Change, ...]:
 
 def _candidates(fitting: Fitting, memory_bytes: int) -> Iterator[tuple[str, str, Fitting]]:
     setup = fitting.setup
-    if setup.kv_cache == "f16" and setup.flash:
+    quantisable = setup.flash and fitting.shape.takes_quantised_cache
+    if setup.kv_cache == "f16" and quantisable:
         yield "an 8-bit cache", "OLLAMA_KV_CACHE_TYPE=q8_0", fitting.with_(kv_cache="q8_0")
-    if setup.kv_cache != "q4_0" and setup.flash:
+    if setup.kv_cache != "q4_0" and quantisable:
         yield "a 4-bit cache", "OLLAMA_KV_CACHE_TYPE=q4_0", fitting.with_(kv_cache="q4_0")
     longest = fitting.longest_context(memory_bytes)
     shorter = longest if 0 < longest < setup.context else max(setup.context // 2, 256)

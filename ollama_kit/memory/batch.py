@@ -9,6 +9,10 @@ from ollama_kit.memory.shape import ModelShape
 _STEPS = ((32_768, 2048, 60, 2 * GIB), (4096, 1024, 75, 768 * MIB))
 """Above so many cells: the batch, the percentage of memory that may be taken before it, and what it is charged."""
 
+BATCHES = (512, 1024, 2048)
+BATCH_TURNS = (4096, 32_768)
+"""The batches that Ollama takes by itself, the smallest first, and the cells above which it takes the next."""
+
 ONE_SLOT = frozenset(("mllama", "qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe", "qwen3next", "lfm2", "lfm2moe")) | {
     "nemotron_h",
     "nemotron_h_moe",

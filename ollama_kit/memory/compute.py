@@ -61,9 +61,10 @@ def compute_buffer(shape: ModelShape, setup: Setup, batch: int) -> Compute:
 
 
 def _placed(card: int, host: int, said: str, shape: ModelShape, setup: Setup, u: int) -> Compute:
+    logits = 4 * shape.vocabulary * setup.parallel
+    host += logits
     if not setup.on_card:  # one buffer, which holds the embedded batch too
-        whole = card + 4 * u * shape.embedding
-        return Compute(0, whole, f"{said} + 4·u·e")
+        return Compute(0, card + 4 * u * shape.embedding + logits, f"{said} + 4·u·e + logits {logits}")
     if setup.gpu_layers is not None and setup.gpu_layers <= len(shape.layers):
         # Ten measured rows, no formula: between 3 and 8 MiB less, and at most 9 more.
         spare = 4 * u * (shape.q + 2 * shape.kv)
@@ -74,9 +75,15 @@ def _placed(card: int, host: int, said: str, shape: ModelShape, setup: Setup, u:
 def _without_flash_in_0_9(shape: ModelShape, setup: Setup, u: int) -> Compute:
     """Ollama before 0.30 (checked on 0.9.3): no flash attention unless asked for, an f32 mask over all slots' cells."""
     n = cells(setup)
+    kept, columns = 4 * shape.vocabulary * setup.parallel, widest_columns(shape, setup)
     scores = 0 if setup.flash else 4 * shape.heads * u * n
-    whole = scores + 4 * u * n + 4 * u * widest_columns(shape, setup)
-    said = f"4·heads·u·n + 4·u·n + 4·u·P = {scores} + 4·{u}·{n} + 4·{u}·{widest_columns(shape, setup)}"
+    # Room is set aside for the logits of a whole batch, though one row a slot is ever asked for.
+    logits = 4 * u * (shape.vocabulary + 2 * shape.embedding)
+    whole = max(scores + 4 * u * n + 4 * u * columns, logits) + kept
+    said = (
+        f"max(4·heads·u·n + 4·u·n + 4·u·P, 4·u·(vocabulary + 2e)) + logits = "
+        f"max({scores} + 4·{u}·{n} + 4·{u}·{columns}, {logits}) + {kept}"
+    )
     return Compute(whole, 0, said) if setup.on_card else Compute(0, whole, said)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from ollama_kit.memory.batch import BATCH_TURNS, BATCHES
 from ollama_kit.memory.cache import CELL_STEP
 from ollama_kit.memory.plan import NOTHING_BESIDE, Extras, MemoryPlan, make_plan
 from ollama_kit.memory.quantities import GIB
@@ -58,24 +59,32 @@ class Fitting:
     def longest_context(self, memory_bytes: int) -> int:
         """The longest context, a multiple of 256 or the trained one, that fits; 0 where not even 256 tokens do.
 
-        A larger num_batch, which Ollama takes for a longer context where there is room, can make a context that is
-        shorter need more: so the bound found with the smallest batch is walked down until Ollama's own choice fits.
+        Ollama takes a larger num_batch for a longer context where there is room, so that a longer context may need
+        less than a shorter one. What fits with one batch is found by halving; of these, and of the contexts at which
+        Ollama's choice changes, it is the longest that fits with the batch that Ollama would take.
         """
+        if self.setup.kv_cache != "f16" and not self.shape.takes_quantised_cache:
+            return 0
         limit = self.shape.trained_context or UNTRAINED_LIMIT
-        steps = -(-limit // CELL_STEP)
-        smallest = self if self.setup.batch else self.with_(batch=512)
-        low, high = 0, steps
+        if self.setup.batch:
+            return self._longest_with(self.setup.batch, memory_bytes, limit)
+        found = [self._longest_with(batch, memory_bytes, limit) for batch in BATCHES]
+        turns = [context // self.setup.parallel for context in BATCH_TURNS]
+        for context in sorted({*found, *(turn for turn in turns if turn <= found[0])}, reverse=True):
+            if context and self.with_(context=context).fits(memory_bytes):
+                return context
+        return 0
+
+    def _longest_with(self, batch: int, memory_bytes: int, limit: int) -> int:
+        fixed = self.with_(batch=batch)
+        low, high = 0, -(-limit // CELL_STEP)
         while low < high:
             middle = -(-(low + high) // 2)
-            if smallest.with_(context=min(middle * CELL_STEP, limit)).fits(memory_bytes):
+            if fixed.with_(context=min(middle * CELL_STEP, limit)).fits(memory_bytes):
                 low = middle
             else:
                 high = middle - 1
-        for step in range(low, 0, -1):
-            context = min(step * CELL_STEP, limit)
-            if self.with_(context=context).fits(memory_bytes):
-                return context
-        return 0
+        return min(low * CELL_STEP, limit)
 
     def layers_that_fit(self, memory_bytes: int) -> int:
         """How many layers, counted as num_gpu does, a card takes at the context asked for; the host takes the rest."""

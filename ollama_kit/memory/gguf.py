@@ -6,7 +6,7 @@ import re
 import struct
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from ollama_kit.errors import GGUFError
 from ollama_kit.memory.metadata import shape_of
@@ -81,17 +81,19 @@ def parts_of(path: Path) -> tuple[Path, ...]:
 def read_contents(path: Path) -> Contents:
     """What the header of one file holds."""
     try:
-        size_bytes = path.stat().st_size
         with path.open("rb") as file:
-            walk = _Keeping(file, path, size_bytes)
-            header = walk.header()
+            return contents_of(file, path, path.stat().st_size)
     except OSError as error:
         raise GGUFError(f"can not be read: {error.strerror or error}", path=path) from error
-    if header.data_end_bytes > size_bytes:
+
+
+def contents_of(file: BinaryIO, path: Path, size_bytes: int) -> Contents:
+    """What the header at the start of an open file holds; `path` is for messages."""
+    walk = _Keeping(file, path, size_bytes)
+    end = walk.header().data_end_bytes
+    if end > size_bytes:
         raise GGUFError(
-            f"is cut short: {size_bytes} bytes are there, its header speaks of {header.data_end_bytes}",
-            path=path,
-            hint=_AGAIN,
+            f"is cut short: {size_bytes} bytes are there, its header speaks of {end}", path=path, hint=_AGAIN
         )
     return walk.contents
 

@@ -26,6 +26,11 @@ class Comparison:
     plan: MemoryPlan
 
     @property
+    def is_estimate(self) -> bool:
+        """Whether the server's figure is what it guessed before it loaded the model (before 0.30)."""
+        return self.plan.setup.engine == "0.9"
+
+    @property
     def agrees(self) -> bool:
         """Within 3 % or 64 MiB."""
         allowed = max(TOLERANCE * self.reported_bytes, TOLERANCE_BYTES)

@@ -72,6 +72,11 @@ class ModelShape:
         return self.kv_heads * self.key_length
 
     @property
+    def takes_quantised_cache(self) -> bool:
+        """Whether blocks of 32 divide a head; llama.cpp refuses a quantised cache otherwise."""
+        return self.key_length % 32 == 0 and self.value_length % 32 == 0
+
+    @property
     def is_hybrid(self) -> bool:
         return any(layer.recurrent for layer in self.layers)
 

@@ -92,8 +92,8 @@ def _letters(canvas: Any, page: int) -> None:
 
 
 def _chinese(canvas: Any, page: int) -> None:
-    for row in range(48):
-        canvas.drawString(60, 790 - 15 * row, (f"{page}.{row} " + CHINESE)[:46])
+    for row in range(30):
+        canvas.drawString(60, 780 - 24 * row, (f"{page}.{row} " + CHINESE)[:42])
 
 
 def _tables(canvas: Any, page: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -78,7 +79,8 @@ def _ranges(draft: Draft) -> Iterable[Paragraph]:
 
 def _placed(value: Note | HiddenText, anchor: Anchor, paragraphs: Sequence[Paragraph]) -> Note | HiddenText:
     if anchor.piece < 0:
-        paragraph = next((one for one in paragraphs if one.end >= anchor.offset), Paragraph(0, 0, 0, 0))
+        after = bisect_left(paragraphs, anchor.offset, key=lambda one: one.end)
+        paragraph = paragraphs[after] if after < len(paragraphs) else Paragraph(0, 0, 0, 0)
         offset = anchor.offset
     elif anchor.piece < len(paragraphs):
         paragraph = paragraphs[anchor.piece]

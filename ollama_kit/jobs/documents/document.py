@@ -92,7 +92,7 @@ class Limits:
 
     file_bytes: int = 200_000_000
     pages: int = 5_000
-    page_chars: int = 1_000_000
+    page_chars: int = 200_000
     unpacked_bytes: int = 500_000_000
     part_bytes: int = 100_000_000
     entries: int = 10_000

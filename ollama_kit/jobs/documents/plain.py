@@ -37,17 +37,18 @@ def paragraph_ranges(text: str) -> Iterator[tuple[int, int]]:
     >>> [text[start:end] for start, end in paragraph_ranges(text)]
     ['甲方：某某公司', '乙方：某某厂', '第一条 标的']
     """
-    lines = [match.span() for match in re.finditer(r"[^\n\f]*[^\s][^\n\f]*", text)]
+    spans = (match.span() for match in re.finditer(r"[^\n\f]+", text))
+    lines = [(start, end) for start, end in spans if not text[start:end].isspace()]
     width = _wrap_width([text[start:end].rstrip() for start, end in lines])
-    first, last = 0, 0
+    first, before = 0, (0, 0)
     for start, end in lines:
-        apart = "\f" in text[last:start] or text.count("\n", last, start) != 1
-        if last and (apart or not _goes_on(text[first:last].rpartition("\n")[2], text[start:end], width)):
-            yield first, last
+        apart = "\f" in text[before[1] : start] or text.count("\n", before[1], start) != 1
+        if before[1] and (apart or not _goes_on(text[slice(*before)], text[start:end], width)):
+            yield first, before[1]
             first = start
-        first, last = (first if last else start), end
-    if last:
-        yield first, last
+        first, before = (first if before[1] else start), (start, end)
+    if before[1]:
+        yield first, before[1]
 
 
 def _wrap_width(lines: list[str]) -> int:

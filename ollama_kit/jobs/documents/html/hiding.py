@@ -7,7 +7,7 @@ positions worked out from others) is not known here.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -27,13 +27,13 @@ class Sheet:
 
     def add(self, css: str) -> None:
         """Takes in the text of a style element; rules within @media and the like are left out."""
-        for match in _blocks().finditer(css):
+        for selectors, body in _rules(css):
             if len(self.rules) > MOST_RULES:
                 return
-            for selector in match[1].split(","):
+            for selector in selectors.split(","):
                 name = selector.strip().lower()
                 if _simple().fullmatch(name):
-                    self.rules.setdefault(name, {}).update(declarations(match[2]))
+                    self.rules.setdefault(name, {}).update(declarations(body))
 
     def style(self, tag: str, attributes: Mapping[str, str]) -> dict[str, str]:
         """What applies to an element: tag, classes, id, then its own style attribute."""
@@ -156,9 +156,25 @@ def _number(value: str) -> float | None:
         return None
 
 
+def _rules(css: str) -> Iterator[tuple[str, str]]:
+    """Selectors and declarations of each rule that stands in no other block."""
+    css = _comment().sub("", css)
+    depth = start = opened = 0
+    for match in re.finditer(r"[{};]", css):
+        if match[0] == "{":
+            depth += 1
+            opened = match.end() if depth == 1 else -1
+        elif match[0] == "}":
+            if depth == 1 and opened > 0:
+                yield css[start : opened - 1], css[opened : match.start()]
+            depth = max(0, depth - 1)
+        if depth == 0:
+            start = match.end()
+
+
 @cache
-def _blocks() -> re.Pattern[str]:
-    return re.compile(r"([^{}@;]{1,2000})\{([^{}]*)\}")
+def _comment() -> re.Pattern[str]:
+    return re.compile(r"/\*.*?(?:\*/|\Z)", re.S)
 
 
 @cache

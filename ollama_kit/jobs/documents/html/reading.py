@@ -168,5 +168,5 @@ class _Reader(HTMLParser):
 
 
 def _tidy(text: str) -> str:
-    """The text without spaces at the ends of its lines."""
-    return "\n".join(" ".join(line.split(" ")).strip() for line in re.sub(r"  +", " ", text).split("\n")).strip("\n")
+    """The text with single spaces, and none at the ends of its lines."""
+    return "\n".join(line.strip() for line in re.sub(r"  +", " ", text).split("\n")).strip("\n")

@@ -17,7 +17,7 @@ from ollama_kit.jobs.documents.pdf.rows import Stretch, rows_of, stretches_of
 from ollama_kit.jobs.documents.pdf.words import Word
 
 SHORTEST_POINTS = 6.0
-MOST_RULES = 3_000
+MOST_RULES = 1_000
 """A page with more is a drawing."""
 LONG_CHARS = 400
 NEAR_POINTS = 3.0

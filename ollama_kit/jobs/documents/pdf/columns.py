@@ -17,6 +17,7 @@ FULL = 0.6
 GUTTER_POINTS = 6.0
 MOST_STRETCHES = 2_000
 """Pages of more pieces are drawings; they are read by rows."""
+MOST_STARTS = 8
 DEEPEST = 6
 
 
@@ -60,47 +61,49 @@ def _cut(stretches: Sequence[Stretch]) -> _Cut | None:
     return max(found, key=lambda cut: min(len(cut.left), len(cut.right)), default=None)
 
 
-def _starts(stretches: Sequence[Stretch], low: float, high: float) -> Iterator[float]:
-    """Each x within the bounds at which at least four stretches begin."""
+def _starts(stretches: Sequence[Stretch], low: float, high: float) -> list[float]:
+    """The x within the bounds at which most stretches begin, at least four each."""
     xs = sorted(one.x0 for one in stretches if low <= one.x0 <= high)
-    begun = 0
-    for at, x in enumerate(xs):
-        if x - xs[begun] > 3 or at == len(xs) - 1:
-            count = at - begun + (x - xs[begun] <= 3)
-            if count >= LEAST_LINES:
-                yield xs[begun]
-            begun = at
+    groups: list[list[float]] = []
+    for x in xs:
+        if groups and x - groups[-1][0] <= 3:
+            groups[-1].append(x)
+        else:
+            groups.append([x])
+    groups.sort(key=len, reverse=True)
+    return [group[0] for group in groups[:MOST_STARTS] if len(group) >= LEAST_LINES]
 
 
 def _bands(stretches: Sequence[Stretch], x: float) -> Iterator[_Cut]:
     """For each band of the page in which nothing stands across the strip left of `x`: what is where."""
-    across = sorted((one.y0, one.y1) for one in stretches if one.x0 < x - 1 and one.x1 > x - GUTTER_POINTS)
-    tops = [float("-inf"), *(y1 for _, y1 in across)]
-    ends = [*(y0 for y0, _ in across), float("inf")]
-    for top, end in zip(tops, ends, strict=True):
-        inside = [one for one in stretches if top <= (one.y0 + one.y1) / 2 <= end]
-        if len(inside) < 2 * LEAST_LINES:
+    ordered = sorted(stretches, key=_middle)
+    begun = 0
+    for at in range(len(ordered) + 1):
+        across = at == len(ordered) or (ordered[at].x0 < x - 1 and ordered[at].x1 > x - GUTTER_POINTS)
+        if not across:
             continue
+        inside, begun = ordered[begun:at], at + 1
         left = [one for one in inside if one.x1 <= x - GUTTER_POINTS]
         right = [one for one in inside if one.x0 >= x - 1]
-        if len(left) + len(right) != len(inside) or min(len(left), len(right)) < LEAST_LINES:
-            continue
-        yield _side_by_side(stretches, left, right, (top, end))
+        if min(len(left), len(right)) >= LEAST_LINES:
+            yield _side_by_side(stretches, left, right)
 
 
-def _side_by_side(
-    stretches: Sequence[Stretch], left: list[Stretch], right: list[Stretch], band: tuple[float, float]
-) -> _Cut:
-    """The cut at the height where both sides have lines: what one side has alone, above or below, is not of it."""
+def _middle(one: Stretch) -> float:
+    return (one.y0 + one.y1) / 2
+
+
+def _side_by_side(stretches: Sequence[Stretch], left: list[Stretch], right: list[Stretch]) -> _Cut:
+    """The cut at the height where both sides have lines: what one side has alone above is not of it."""
     tolerance = 1.5 * max(one.height for one in right)
     top = max(min(one.y0 for one in left), min(one.y0 for one in right)) - tolerance
-    above = [one for one in stretches if (one.y0 + one.y1) / 2 < max(band[0], top)]
-    taken = {id(one) for one in above}
-    left = [one for one in left if id(one) not in taken]
-    right = [one for one in right if id(one) not in taken]
-    taken.update(map(id, left + right))
-    below = [one for one in stretches if id(one) not in taken]
-    return _Cut(above, left, right, below)
+    left = [one for one in left if _middle(one) >= top]
+    right = [one for one in right if _middle(one) >= top]
+    taken = set(map(id, left + right))
+    rest = [one for one in stretches if id(one) not in taken]
+    above = [one for one in rest if _middle(one) < max(top, min(map(_middle, left + right), default=top))]
+    taken.update(map(id, above))
+    return _Cut(above, left, right, [one for one in rest if id(one) not in taken])
 
 
 def _is_prose(cut: _Cut) -> bool:

@@ -48,9 +48,11 @@ def _edges(pieces: list[Piece], heights: Sequence[float]) -> list[tuple[int, tup
         sides: dict[Role, list[int]] = {"header": ranked[:EDGE_PIECES], "footer": ranked[::-1][:EDGE_PIECES]}
         for role, some in sides.items():
             for rank, index in enumerate(some):
-                key = _NUMBERS.sub("#", pieces[index].text.strip())
-                lone_number = rank == 0 and not _WORDS.search(key)
-                if lone_number or (len(key) <= LONGEST_CHARS and _near(heights[index], role)):
+                text = pieces[index].text.strip()
+                if len(text) > LONGEST_CHARS:
+                    continue
+                key = _NUMBERS.sub("#", text)
+                if (rank == 0 and not _WORDS.search(key)) or _near(heights[index], role):
                     edges.append((index, (role, key)))
     return edges
 

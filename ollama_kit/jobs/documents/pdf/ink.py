@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Any, NamedTuple
 
 from ollama_kit.jobs.documents.pdf.calls import address, calls
@@ -53,46 +54,53 @@ class Painted:
     shapes: list[Shape] = field(default_factory=list)
     rules: list[Shape] = field(default_factory=list)
     inks: dict[int, tuple[Ink, int]] = field(default_factory=dict)
-    whole: bool = True
-    """False where there was more than anybody draws: what lies beyond is not known."""
+    count: int = 0
+    """Objects met. More than MOST_OBJECTS: what lies beyond is not known."""
+
+    @property
+    def inks_alike(self) -> bool:
+        """Whether all text is drawn in one ink."""
+        return len({ink for ink, _ in self.inks.values()}) < 2
 
 
 def painted(page: Any) -> Painted:
     """What a page paints, forms (groups of objects) included, up to MOST_OBJECTS."""
-    found, call = Painted(), calls()
-    handle = address(page)
-    objects = (call.page_object(handle, index) for index in range(raw().FPDFPage_CountObjects(page)))
-    known: dict[tuple[int, ...], Ink] = {}
-    for order, (one, kind, matrix) in enumerate(_all(objects, STRAIGHT, 0)):
+    found, handle = Painted(), address(page)
+    ask = calls().page_object
+    objects = (ask(handle, index) for index in range(raw().FPDFPage_CountObjects(page)))
+    _gather(found, objects, STRAIGHT, {})
+    return found
+
+
+def _gather(
+    found: Painted, objects: Iterable[int], matrix: Matrix, known: dict[tuple[int, ...], Ink], depth: int = 0
+) -> None:
+    """Adds objects to what was found. `known`: the inks met so far. Every letter may be an object: a tight loop."""
+    call, inks = calls(), found.inks
+    kind_of, mode_of, fill_of = call.object_type, call.render_mode, call.fill
+    for one in objects:
+        order = found.count = found.count + 1
+        if order > MOST_OBJECTS:
+            return
+        kind = kind_of(one)
         if kind == TEXT:
-            colour = call.fill(one)
-            key = (call.render_mode(one), *(colour or ()))
+            colour = fill_of(one)
+            key = (mode_of(one), *(colour or ()))
             ink = known.get(key)
             if ink is None:
                 ink = known[key] = _ink(key[0], colour)
-            found.inks[one] = (ink, order)
+            inks[one] = (ink, order)
         elif kind != FORM:
             _add_shape(found, one, kind, matrix, order)
-        if order > MOST_OBJECTS:
-            found.whole = False
-            break
-    return found
+        elif depth < DEEPEST:
+            inner = range(raw().FPDFFormObj_CountObjects(_pointer(one)))
+            parts = map(call.form_object, repeat(one), inner)
+            _gather(found, parts, _joined(_matrix(one), matrix), known, depth + 1)
 
 
 def _ink(mode: int, colour: list[int] | None) -> Ink:
     filled = mode in (0, 4) and colour is not None
     return Ink(mode, filled and min(colour[:3]) >= PAPER, filled and colour[3] <= 12)  # type: ignore[index]
-
-
-def _all(objects: Iterator[int], matrix: Matrix, depth: int) -> Iterator[tuple[int, int, Matrix]]:
-    call = calls()
-    for handle in objects:
-        kind = call.object_type(handle)
-        yield handle, kind, matrix
-        if kind == FORM and depth < DEEPEST:
-            count = raw().FPDFFormObj_CountObjects(_pointer(handle))
-            inner = (call.form_object(handle, index) for index in range(count))
-            yield from _all(inner, _joined(_matrix(handle), matrix), depth + 1)
 
 
 def _pointer(handle: int) -> Any:

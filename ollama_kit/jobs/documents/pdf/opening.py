@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -74,23 +74,29 @@ def raw() -> Any:
     return pypdfium2.raw
 
 
-@contextmanager
-def page_opened(document: Any, index: int, path: Path) -> Iterator[tuple[Any, Any]]:
-    """A page and its text page, by index from 0, closed at the end. DocumentError where pdfium can not read them."""
+def pages_of(document: Any, path: Path, numbers: Sequence[int] = ()) -> Generator[tuple[Any, Any, int], None, None]:
+    """Each page with its text page and its number from 1; all of them, or those of the numbers.
+
+    A page stays open until the next one is: pdfium forgets a font with the last page that uses it, and to load a
+    Chinese one takes longer than to read a page. DocumentError, with the page, where pdfium can not read one."""
     api = raw()
-    page = api.FPDF_LoadPage(document.raw, index)
-    if not page:
-        raise DocumentError("the page is broken", path=path, page=index + 1, hint=BROKEN_HINT)
+    before = None
     try:
-        text_page = api.FPDFText_LoadPage(page)
-        if not text_page:
-            raise DocumentError("the page's text is broken", path=path, page=index + 1, hint=BROKEN_HINT)
-        try:
-            yield page, text_page
-        finally:
-            api.FPDFText_ClosePage(text_page)
+        for number in numbers or range(1, len(document) + 1):
+            page = api.FPDF_LoadPage(document.raw, number - 1)
+            if before:
+                api.FPDF_ClosePage(before)
+            before = page
+            text_page = api.FPDFText_LoadPage(page) if page else None
+            if not text_page:
+                raise DocumentError("the page is broken", path=path, page=number, hint=BROKEN_HINT)
+            try:
+                yield page, text_page, number
+            finally:
+                api.FPDFText_ClosePage(text_page)
     finally:
-        api.FPDF_ClosePage(page)
+        if before:
+            api.FPDF_ClosePage(before)
 
 
 def _check_end(path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
@@ -16,7 +17,7 @@ from ollama_kit.jobs.documents.pdf.cells import Grid, tables
 from ollama_kit.jobs.documents.pdf.columns import regions
 from ollama_kit.jobs.documents.pdf.edges import mark_edges
 from ollama_kit.jobs.documents.pdf.ink import MOST_OBJECTS, Box, Painted, painted
-from ollama_kit.jobs.documents.pdf.opening import SPLIT_HINT, opened, page_opened, raw
+from ollama_kit.jobs.documents.pdf.opening import SPLIT_HINT, opened, pages_of, raw
 from ollama_kit.jobs.documents.pdf.paragraphs import Lines, joined, paragraphs_of
 from ollama_kit.jobs.documents.pdf.rows import rows_of, stretches_of
 from ollama_kit.jobs.documents.pdf.turning import turned, upright
@@ -41,27 +42,15 @@ def read_pdf(path: Path, password: str | None, limits: Limits) -> tuple[Draft, i
     more characters than the limit."""
     book = _Book()
     with opened(path, password, limits) as document:
-        for index in range(len(document)):
-            _read_page(document, index, path, limits, book)
+        # Closed on the way out of an error too, before the document is.
+        with closing(pages_of(document, path)) as pages:
+            for page, text_page, number in pages:
+                _read_page(document, page, text_page, _Sheet(path, number, limits), book)
         book.draft.warnings.extend(beside.warnings(document))
         book.draft.asides.extend(Aside(value) for value in beside.properties(document))
     book.draft.warnings[:0] = legible.check(book.states, path)
     book.draft.pieces = mark_edges(book.draft.pieces, book.heights, len(book.states))
     return book.draft, len(book.states)
-
-
-def _read_page(document: Any, index: int, path: Path, limits: Limits, book: _Book) -> None:
-    number = index + 1
-    with page_opened(document, index, path) as (page, text_page):
-        noted = beside.marks_on(page, number)
-        book.draft.asides.extend(Aside(note, book.draft.here) for note in noted.comments)
-        if not noted.drawn:
-            _add_page(page, text_page, _Sheet(path, number, limits), book)
-            return
-        # Fields and typed text are drawn into the page (in memory), so that they are read where they stand.
-        raw().FPDFPage_Flatten(page, raw().FLAT_NORMALDISPLAY)
-    with page_opened(document, index, path) as (page, text_page):
-        _add_page(page, text_page, _Sheet(path, number, limits), book)
 
 
 class _Sheet(NamedTuple):
@@ -77,13 +66,26 @@ class _Sheet(NamedTuple):
             raise DocumentError(said, path=self.path, page=self.number, hint=SPLIT_HINT)
 
 
+def _read_page(document: Any, page: Any, text_page: Any, sheet: _Sheet, book: _Book) -> None:
+    noted = beside.marks_on(page, sheet.number)
+    book.draft.asides.extend(Aside(note, book.draft.here) for note in noted.comments)
+    if not noted.drawn:
+        _add_page(page, text_page, sheet, book)
+        return
+    # Fields and typed text are drawn into the page (in memory), so that they are read where they stand.
+    raw().FPDFPage_Flatten(page, raw().FLAT_NORMALDISPLAY)
+    with closing(pages_of(document, sheet.path, [sheet.number])) as pages:
+        for flat, flat_text, _ in pages:
+            _add_page(flat, flat_text, sheet, book)
+
+
 def _add_page(page: Any, text_page: Any, sheet: _Sheet, book: _Book) -> None:
     number, count = sheet.number, raw().FPDFText_CountChars(text_page)
     sheet.check("characters", count, sheet.limits.page_chars)
     paint = painted(page)
-    sheet.check("objects and more", MOST_OBJECTS + (not paint.whole), MOST_OBJECTS)
+    sheet.check("objects or more", paint.count, MOST_OBJECTS)
     paper = _paper(page)
-    found = seen(list(words_of(text_page, count, paint.inks)), paint, paper)
+    found = seen(list(words_of(text_page, count, paint)), paint, paper)
     book.states.append(legible.page_state(number, found.words, painted=bool(paint.shapes), recognised=found.recognised))
     book.draft.asides.extend(Aside(text, book.draft.here) for text in _hidden(found, number))
     for place, lines in _paragraphs(found.words, paper, _borders(paint, paper)):

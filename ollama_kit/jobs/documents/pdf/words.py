@@ -9,12 +9,12 @@ from __future__ import annotations
 import ctypes
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
 from ollama_kit.jobs.documents.pdf.calls import address, calls
-from ollama_kit.jobs.documents.pdf.ink import PLAIN, Ink
+from ollama_kit.jobs.documents.pdf.ink import PLAIN, Ink, Painted
 from ollama_kit.jobs.documents.pdf.opening import raw
 
 LINE_END_HYPHENS = "\x02\ufffe"
@@ -48,12 +48,12 @@ class Word(NamedTuple):
         return self.y1 - self.y0
 
 
-def words_of(text_page: Any, count: int, inks: Mapping[int, tuple[Ink, int]]) -> Iterator[Word]:
+def words_of(text_page: Any, count: int, painted: Painted) -> Iterator[Word]:
     """The words of a text page with `count` characters, in the order of the file; boxes in the page's own space.
 
-    `inks`: of each text object by its handle."""
+    `painted`: what its page paints."""
     text = _characters(text_page, count)
-    reader = _Reader(text_page, inks)
+    reader = _Reader(text_page, painted)
     line, angle, end = 0, 0, 0
     for match in _pieces().finditer(text):
         start = match.start()
@@ -89,8 +89,9 @@ def _characters(text_page: Any, count: int) -> str:
 class _Reader:
     """Asks pdfium about single characters."""
 
-    def __init__(self, text_page: Any, inks: Mapping[int, tuple[Ink, int]]) -> None:
-        self._call, self._page, self._inks = calls(), address(text_page), inks
+    def __init__(self, text_page: Any, painted: Painted) -> None:
+        self._call, self._page, self._inks = calls(), address(text_page), painted.inks
+        self._alike = painted.inks_alike
         self._first, self._last = raw().FS_RECTF(), raw().FS_RECTF()
         self._first_at, self._last_at = ctypes.addressof(self._first), ctypes.addressof(self._last)
 
@@ -119,7 +120,7 @@ class _Reader:
         ask, page, inks = self._call.text_object, self._page, self._inks
         first = ask(page, start)
         ink, order = inks.get(first, PLAIN)
-        if stop - start == 1 or ask(page, stop - 1) == first:
+        if self._alike or stop - start == 1 or ask(page, stop - 1) == first:
             yield start, stop, ink, order
             return
         begun = start

@@ -192,12 +192,14 @@ class ChatError(SourceError):
 
 class DocumentError(SourceError):
     """A document is broken, locked, a picture only, or larger than the limits. `page` counts from 1; 0 where the
-    place is the file as a whole."""
+    place is the file as a whole. `locked`: another password may open it."""
 
     code = "document"
 
-    def __init__(self, message: str, *, path: Path | str = "", page: int = 0, hint: Hint | None = None) -> None:
-        self.page = page
+    def __init__(
+        self, message: str, *, path: Path | str = "", page: int = 0, locked: bool = False, hint: Hint | None = None
+    ) -> None:
+        self.page, self.locked = page, locked
         super().__init__(f"page {page}: {message}" if page else message, path=path, hint=hint)
 
 

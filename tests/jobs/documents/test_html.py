@@ -75,6 +75,7 @@ def test_hidden_elements_are_reported_and_left_out(tmp_path: Path, opening: str,
         '<div style="color:#fff"><p style="color:#000">seen</p></div>',
         '<p style="background:url(dark.png); color:white">seen</p>',
         '<p style="color:red; font-size:50%">seen</p>',
+        "<style>@media print { .x { display: none } } /* .x { display: none } */</style><p class=x>seen</p>",
     ],
 )
 def test_what_can_be_seen_is_text(tmp_path: Path, inner: str) -> None:

@@ -10,7 +10,7 @@ from reportlab.lib.pdfencrypt import StandardEncryption
 from ollama_kit.errors import DocumentError
 from ollama_kit.jobs.documents import Limits, read_document
 from ollama_kit.jobs.documents.pdf.legible import numbers
-from tests.jobs.documents.pdfs import by_hand, lines, nameless_glyphs, pdf, private_glyphs, scan
+from tests.jobs.documents.pdfs import both, by_hand, lines, nameless_glyphs, pdf, private_glyphs, scan
 
 PAGE = lines(["This is the contract of two parties."])
 
@@ -33,6 +33,7 @@ def test_an_encrypted_pdf_opens_with_its_password_only(tmp_path: Path, strength:
     assert "needs a password" in missing.message
     assert "does not open" in wrong.message
     assert "--password-file" in missing.hint
+    assert (missing.locked, wrong.locked) == (True, True)
     assert read_document(path, password="secret").text == "This is the contract of two parties."
     assert read_document(path, password="owner").text == "This is the contract of two parties."
 
@@ -56,6 +57,15 @@ def test_a_scan_with_recognised_text_is_read_with_a_warning(tmp_path: Path) -> N
     """The text layer of a scan has no ink, and is the text all the same."""
     read = read_document(pdf(tmp_path / "a.pdf", scan(recognised="This agreement is made today.")))
     assert read.text == "This agreement is made today."
+    assert read.hidden == ()
+    assert any("recognised" in warning for warning in read.warnings)
+
+
+def test_a_stamp_on_a_recognised_scan_is_read_with_it(tmp_path: Path) -> None:
+    """Signing services print a line of their own on every scanned page: the recognised text stays text."""
+    said = "This agreement is made today between the two parties that are named below."
+    read = read_document(pdf(tmp_path / "a.pdf", both(scan(recognised=said), lines(["Envelope 7"], top=810))))
+    assert read.text == f"Envelope 7\n{said}"
     assert read.hidden == ()
     assert any("recognised" in warning for warning in read.warnings)
 

@@ -113,7 +113,7 @@ def _refusal(problem: Any, path: Path, password: str | None) -> DocumentError:
     code = getattr(problem, "err_code", None)
     if code == api.FPDF_ERR_PASSWORD:
         said = "the PDF is encrypted and needs a password" if password is None else "the password does not open the PDF"
-        return DocumentError(said, path=path, hint=LOCKED_HINT)
+        return DocumentError(said, path=path, locked=True, hint=LOCKED_HINT)
     if code == api.FPDF_ERR_SECURITY:
         return DocumentError("the PDF is encrypted in a way that can not be opened here", path=path, hint=LOCKED_HINT)
     return DocumentError(f"not a readable PDF ({problem})", path=path, hint=BROKEN_HINT)

@@ -15,6 +15,8 @@ TINY_POINTS = 3.6
 BAND_POINTS = 12
 MOST_IN_BAND = 2_000
 """Shapes that one word is compared with; of more, those on top."""
+STAMP_SHARE = 3
+"""A scan may have a stamp in ink, such as a signing service's; but more than this many times as much without ink."""
 SCAN_SHARE = 0.5
 """A picture over this share of the page makes it a scan, if its text is drawn without ink."""
 
@@ -33,7 +35,7 @@ def seen(words: Sequence[Word], painted: Painted, paper: Box) -> Seen:
     verdicts = [_verdict(word, bands[_band(word.y0 + word.y1)], paper) for word in words]
     drawn = sum(verdict is None for verdict in verdicts)
     under = sum(verdict in ("invisible", "covered", "transparent") for verdict in verdicts)
-    if drawn == 0 and under and _pictured(painted.shapes, paper):
+    if under > STAMP_SHARE * drawn and _pictured(painted.shapes, paper):
         verdicts = [None if verdict in ("invisible", "covered", "transparent") else verdict for verdict in verdicts]
         return _parted(words, verdicts, recognised=True)
     return _parted(words, verdicts, recognised=False)

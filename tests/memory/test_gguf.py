@@ -242,12 +242,12 @@ def _mutated(chance: random.Random, count: int) -> Iterator[bytes]:
     for _ in range(count):
         data = bytearray(source)
         for _ in range(chance.randint(1, 3)):
-            at = chance.randrange(min(length, len(data)))
+            at = chance.randrange(max(min(length, len(data)), 1))
             way = chance.randrange(6)
             if way == 0:
-                data[at] ^= 1 << chance.randrange(8)
+                data[at : at + 1] = bytes([chance.randrange(256) & 0xF0])
             elif way == 1:
-                data[at] = chance.randrange(256)
+                data[at : at + 1] = bytes([chance.randrange(256)])
             elif way == 2:
                 data[at : at + 8] = chance.choice(huge)
             elif way == 3:

@@ -22,6 +22,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "plan": ("plan", "Say what MODEL needs of memory, what fits, and which change helps most."),
     "rm": ("models", "Remove the model NAME from the server, and what interrupted builds left."),
     "wechat": ("wechat", "Summarise WeChat chats: topics, to-dos and questions, each with its messages."),
+    "contract": ("contract", "Read contracts: parties, dates, amounts and clauses, each with the words that prove it."),
     "scan": ("guarding", "Give the guard's verdict on a text, without a model."),
     "schema": ("guarding", "Show the grammar-safe subset of a schema, and what it loses."),
     "count": ("ask", "Count the tokens of FILE, or of standard input, as MODEL does."),

@@ -1,0 +1,84 @@
+"""Wording that favours one side, binds for longer than it seems, or speaks to a machine instead of the reader."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from ollama_kit.jobs.contract.contract_facts import ContractFacts, Risk
+from ollama_kit.jobs.contract.passages import ContractText, sentence_around
+
+MOST_EACH = 5
+"""Findings of one rule: a long contract says the same in many places."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    name: str
+    message: str
+    words: str
+
+
+_RULES = (
+    _Rule(
+        "unilateral_change",
+        "one side alone may change the contract or its price",
+        r"(?:甲方|乙方|出租方|平台|公司)(?:有权)?(?:单方|随时|自行)[^,。;\n]{0,12}(?:变更|调整|修改)"
+        r"|(?:may|reserves the right to)"
+        r"[^.;\n]{0,30}(?:modify|amend|change|increase)[^.;\n]{0,40}(?:at any time|sole discretion|without notice)",
+    ),
+    _Rule(
+        "unilateral_termination",
+        "one side alone may end the contract at any time",
+        r"(?:甲方|乙方|出租方|发包方|委托方)(?:有权)?(?:随时|单方)[^,。;\n]{0,10}(?:解除|终止)|(?:company|licensor|franchisor|buyer|customer|"
+        r"party [ab]|tickets)\s(?:may|shall have the right to|has the right "
+        r"to)\sterminate[^.;\n]{0,60}(?:any reason|at any time|without cause|"
+        r"for convenience|sole discretion)",
+    ),
+    _Rule(
+        "sole_interpretation",
+        "the right to interpret the contract is one side's",
+        r"最终解释权|解释权归|sole (?:judge|and final interpretation)",
+    ),
+    _Rule(
+        "sole_discretion",
+        "one side decides at its discretion",
+        r"sole (?:and absolute )?discretion|单方(?:面)?决定|自行决定",
+    ),
+    _Rule(
+        "unlimited_liability",
+        "liability has no limit, or one side has none",
+        r"承担(?:一切|全部|无限)[^,。;\n]{0,8}(?:责任|后果|损失)|不承担任何(?:责任|法律责任)|概不负责"
+        r"|unlimited liability|"
+        r"shall (?:not|have no) (?:be )?liab(?:le|ility)[^.;\n]{0,40}(?:any|under any circumstances)",
+    ),
+    _Rule(
+        "automatic_renewal",
+        "the contract goes on by itself unless notice is given in time",
+        r"自动(?:续期|续约|顺延|延续|展期)|automatically (?:be )?(?:renew|extend)\w*",
+    ),
+    _Rule(
+        "waiver",
+        "a right is waived in advance",
+        r"放弃[^,。;\n]{0,16}(?:权利|抗辩|诉讼|追索)|waives? (?:any|all|its) (?:right|claim|defen[cs]e)",
+    ),
+)
+
+
+def find_wording(text: ContractText, facts: ContractFacts) -> Iterator[Risk]:
+    """Every such wording with its sentence; and hidden text, which stands in the file and not on the paper."""
+    for rule, pattern in _compiled():
+        for _, match in zip(range(MOST_EACH), pattern.finditer(text.lower), strict=False):
+            sentence = text.evidence(*sentence_around(text.folded, *match.span()))
+            yield Risk(rule.name, "one-sided", rule.message, (sentence,))
+    for hidden in text.document.hidden:
+        orders = " that gives orders to a model" if hidden.orders else ""
+        shown = " ".join(hidden.text.split())[:120]
+        yield Risk("hidden_text", "hidden", f"text nobody sees ({hidden.rule}){orders}: {shown}")
+
+
+@cache
+def _compiled() -> tuple[tuple[_Rule, re.Pattern[str]], ...]:
+    return tuple((rule, re.compile(rule.words)) for rule in _RULES)

@@ -1,0 +1,1 @@
+"""How a contract is built: its clauses by their numbers, definitions, attachments, signatures, cross-references."""

@@ -1,0 +1,168 @@
+"""The facts of a contract for programs, as templates/schemas/contract_facts.schema.json describes them."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+from ollama_kit.jobs.contract.contract_facts import ContractFacts, Risk, Structure
+from ollama_kit.jobs.contract.facts.values import Fact, Length, Money, Party, Rate, Value
+from ollama_kit.jobs.contract.passages import Evidence
+
+FORMAT = 1
+"""The version of the form; a change that a reader must know of raises it."""
+
+
+def write_json(facts: ContractFacts) -> str:
+    """Everything that was found, with its evidence."""
+    whole = json.dumps(facts_as_dict(facts), ensure_ascii=False, indent=2)
+    return whole.encode("utf-8", "replace").decode("utf-8") + "\n"
+
+
+def facts_as_dict(facts: ContractFacts) -> dict[str, Any]:
+    """The facts as plain data. Amounts are decimal text and rates fractions as text, so that nothing is rounded."""
+    return {
+        "format": FORMAT,
+        "document": facts.name,
+        "kind": facts.kind,
+        "language": facts.language,
+        "facts": {name: _fact(found) for name, found in facts.facts.items()},
+        "parties": {
+            "state": "found" if facts.parties else "absent",
+            "items": [_party(party) for party in facts.parties],
+            "searched": list(facts.parties_searched),
+        },
+        "amounts": [_money(amount) for amount in facts.amounts],
+        "rates": [_rate(rate) for rate in facts.rates],
+        "warranties": [_length(length) for length in facts.warranties],
+        "risks": [_risk(risk) for risk in facts.risks],
+        "structure": _structure(facts.structure),
+        "warnings": list(facts.warnings),
+    }
+
+
+def _evidence(evidence: Evidence) -> dict[str, Any]:
+    return {
+        "quote": evidence.quote,
+        "start": evidence.start,
+        "end": evidence.end,
+        "page": evidence.page,
+        "paragraph": evidence.paragraph,
+    }
+
+
+def _value(value: Value) -> dict[str, Any]:
+    return {
+        "value": value.value,
+        "rule": value.rule,
+        "evidence": _evidence(value.evidence),
+        "basis": [_evidence(one) for one in value.basis],
+    }
+
+
+def _maybe(value: Value | None) -> dict[str, Any] | None:
+    return None if value is None else _value(value)
+
+
+def _fact(found: Fact) -> dict[str, Any]:
+    return {
+        "state": found.state,
+        "values": [_value(value) for value in found.values],
+        "searched": list(found.searched),
+    }
+
+
+def _party(party: Party) -> dict[str, Any]:
+    return {
+        "roles": list(party.roles),
+        "names": [_value(name) for name in party.names],
+        "representative": _maybe(party.representative),
+        "registration": _maybe(party.registration),
+        "registration_valid": party.registration_valid,
+        "address": _maybe(party.address),
+        "seal": party.seal,
+        "seal_evidence": _evidence(party.seal_evidence) if party.seal_evidence else None,
+    }
+
+
+def _decimal(number: Decimal | None) -> str | None:
+    return None if number is None else f"{number:f}"
+
+
+def _money(amount: Money) -> dict[str, Any]:
+    return {
+        "about": amount.about,
+        "currency": amount.currency,
+        "value": _decimal(amount.value),
+        "figures": _decimal(amount.figures),
+        "words": _decimal(amount.words),
+        "conflict": amount.conflict,
+        "clause": amount.clause,
+        "evidence": _evidence(amount.evidence),
+    }
+
+
+def _rate(rate: Rate) -> dict[str, Any]:
+    return {
+        "kind": rate.kind,
+        "low": str(rate.low),
+        "high": str(rate.high),
+        "per": rate.per,
+        "conflict": rate.conflict,
+        "clause": rate.clause,
+        "evidence": _evidence(rate.evidence),
+    }
+
+
+def _length(length: Length) -> dict[str, Any]:
+    return {
+        "about": length.about,
+        "count": str(length.count),
+        "unit": length.unit,
+        "conflict": length.conflict,
+        "clause": length.clause,
+        "evidence": _evidence(length.evidence),
+    }
+
+
+def _risk(risk: Risk) -> dict[str, Any]:
+    return {
+        "rule": risk.rule,
+        "kind": risk.kind,
+        "message": risk.message,
+        "evidence": [_evidence(one) for one in risk.evidence],
+    }
+
+
+def _structure(structure: Structure) -> dict[str, Any]:
+    return {
+        "clauses": [
+            {
+                "number": clause.number,
+                "title": clause.title,
+                "kind": clause.kind,
+                "path": list(clause.path),
+                "depth": clause.depth,
+                "parent": clause.parent,
+                "start": clause.start,
+                "end": clause.end,
+            }
+            for clause in structure.outline.clauses
+        ],
+        "definitions": [{"term": one.term, "evidence": _evidence(one.evidence)} for one in structure.definitions],
+        "attachments": [
+            {"number": one.number, "title": one.title, "start": one.start, "end": one.end}
+            for one in structure.attachments
+        ],
+        "references": [
+            {
+                "clause": one.clause,
+                "attachment": one.attachment,
+                "exact": one.exact,
+                "evidence": _evidence(one.evidence),
+            }
+            for one in structure.references
+        ],
+        "signatures": _evidence(structure.signatures) if structure.signatures else None,
+    }

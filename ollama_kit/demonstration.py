@@ -28,7 +28,6 @@ from ollama_kit.specs import load_spec
 
 SPEC = "demo"
 START_S = 30.0
-ANSWER_TOKENS = 400
 
 Say = Callable[[str], None]
 
@@ -56,7 +55,7 @@ def demonstrate(settings: Settings, progress: Progress, say: Say) -> Shown:
         say(f"{built.name}: {built.status} on {built.host}")
         say("reading the chat (a small model on a processor takes half a minute) …")
         try:
-            (summary,) = WeChatJob(client, SPEC, ledger, answer_tokens=ANSWER_TOKENS).summarise(messages)
+            (summary,) = WeChatJob(client, SPEC, ledger, brief=True).summarise(messages)
         finally:
             client.server.unload(SPEC)
     last = ended[-1]

@@ -46,14 +46,15 @@ class Estimate:
 @dataclass(frozen=True)
 class WeChatJob:
     """Summarises chats with one model. `client` is the caller's, and `ledger` keeps what was done; `slots` chunks are
-    read at once, as many as the server answers in parallel. `answer_tokens` bounds the answer to a chunk."""
+    read at once, as many as the server answers in parallel. `brief` bounds the answers for models that would not
+    come to an end."""
 
     client: Client
     model: str
     ledger: Ledger
     slots: int = 1
     policy: str = "standard"
-    answer_tokens: int | None = None
+    brief: bool = False
     tell: Callable[[Progress], None] = lambda progress: None
 
     def estimate(self, messages: Iterable[Message]) -> Estimate:
@@ -100,7 +101,7 @@ class WeChatJob:
 
     def _task(self, chunk: Chunk) -> Task:
         language = chunk_language(chunk)
-        prompt, schema = chunk_prompt(chunk, language), chunk_schema(chunk)
+        prompt, schema = chunk_prompt(chunk, language), chunk_schema(chunk, brief=self.brief)
         digest = self._profile().facts.digest
         key = task_key(JOB, [digest, self.policy, prompt, schema, chunk.transcript.text])
         label = f"{chunk.group.name} {chunk.messages[0].time:%m-%d %H:%M}–{chunk.messages[-1].time:%H:%M}"
@@ -118,7 +119,7 @@ class WeChatJob:
             prompt,
             documents=[Document(chunk.transcript.text, name)],
             schema=schema,
-            options={"seed": int(key[:7], 16) + 1, **self._bound()},
+            options={"seed": int(key[:7], 16) + 1},
             policy={"extends": self.policy, "context": "middle_out"},
         )
         found = [
@@ -128,9 +129,6 @@ class WeChatJob:
             if finding.source == "document 0"
         ]  # fmt: skip
         return {**result.value, "found": found, "shortened": bool(result.report.dropped)}
-
-    def _bound(self) -> dict[str, int]:
-        return {} if self.answer_tokens is None else {"num_predict": self.answer_tokens}
 
     # -- summary
 

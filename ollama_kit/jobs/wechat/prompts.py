@@ -36,14 +36,32 @@ def chunk_prompt(chunk: Chunk, language: str) -> str:
         raise SpecError(f"can not be rendered: {problem}", path=path, line=line) from problem
 
 
-def chunk_schema(chunk: Chunk) -> dict[str, Any]:
+BRIEF_ITEMS, BRIEF_CHARACTERS = 2, 48
+"""What the smallest models can keep up: so many items of each kind, and texts of at most that length."""
+
+
+def chunk_schema(chunk: Chunk, *, brief: bool = False) -> dict[str, Any]:
     """The schema of a chunk's answer: ids are those of its messages, and people are those who speak in it. What is
-    not there can not be cited."""
+    not there can not be cited. `brief` is for models that would not come to an end."""
     schema: dict[str, Any] = json.loads(_schema_text(_found(SCHEMA)))
     definitions = schema["$defs"]
     definitions["message"] = {"enum": list(chunk.ids)}
     definitions["person"] = {"enum": [*chunk.members, ""]}
+    if brief:
+        _shorten(schema)
     return schema
+
+
+def _shorten(schema: Any) -> None:
+    """Lowers every bound of a schema to what a brief answer has."""
+    if isinstance(schema, dict):
+        if "maxItems" in schema:
+            schema["maxItems"] = min(schema["maxItems"], BRIEF_ITEMS)
+        if "maxLength" in schema:
+            schema["maxLength"] = min(schema["maxLength"], BRIEF_CHARACTERS)
+        schema = list(schema.values())
+    for inner in schema if isinstance(schema, list) else ():
+        _shorten(inner)
 
 
 @cache

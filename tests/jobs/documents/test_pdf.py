@@ -193,6 +193,35 @@ def test_chinese_lines_are_joined_without_spaces(tmp_path: Path) -> None:
     assert texts(read) == [line + "格。", "第二条 交货"]
 
 
+def test_chinese_paragraphs_begin_two_letters_in(tmp_path: Path) -> None:
+    """A line that fills its width and ends with a full stop does not draw the next, indented one to itself."""
+    line = "乙方应于二〇二六年六月三十日前将全部设备运抵甲方指定地点并由双方共同验"
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setFont(CHINESE, 11)
+        for row, (x, text) in enumerate([(94, line[:33] + "。"), (94, line[:34]), (72, line), (72, "收合格。")]):
+            canvas.drawString(x, 700 - 18 * row, text)
+
+    read = read_document(pdf(tmp_path / "a.pdf", draw))
+    assert texts(read) == [line[:33] + "。", line[:34] + line + "收合格。"]
+
+
+def test_two_languages_side_by_side_in_one_frame(tmp_path: Path) -> None:
+    """A row of two long cells is read cell by cell, though one begins lower than the other."""
+
+    def draw(canvas: Canvas) -> None:
+        canvas.grid([72, 290, 520], [700, 400])
+        canvas.setFont(CHINESE, 10)
+        for row in range(16):
+            canvas.drawString(76, 660 - 14 * row, f"第{row}行乙方为甲方提供数据平台的实施")
+        for row in range(18):
+            canvas.drawString(296, 688 - 14 * row, f"line {row} Party B shall provide the services to A")
+
+    text = read_document(pdf(tmp_path / "a.pdf", draw)).text
+    order = [text.index(f"第{row}行") for row in range(16)] + [text.index(f"line {row} ") for row in range(18)]
+    assert order == sorted(order)
+
+
 def test_a_document_is_a_value(tmp_path: Path) -> None:
     """It can be sent to another process, and is equal to itself read again."""
     path = pdf(tmp_path / "a.pdf", lines(["The contract."]))

@@ -94,14 +94,18 @@ def _middle(one: Stretch) -> float:
 
 
 def _side_by_side(stretches: Sequence[Stretch], left: list[Stretch], right: list[Stretch]) -> _Cut:
-    """The cut at the height where both sides have lines: what one side has alone above is not of it."""
-    tolerance = 1.5 * max(one.height for one in right)
-    top = max(min(one.y0 for one in left), min(one.y0 for one in right)) - tolerance
-    left = [one for one in left if _middle(one) >= top]
-    right = [one for one in right if _middle(one) >= top]
+    """The cut at the height of both columns. Lines on the right above the left column, and apart from those below
+    them (a date, the number of an exhibit), stand above both."""
+    right = sorted(right, key=_middle)
+    top = min(one.y0 for one in left)
+    begun = next((at for at, one in enumerate(right) if one.y1 > top), 0)
+    while begun and right[begun].y0 - right[begun - 1].y1 < right[begun].height:
+        begun -= 1
+    right = right[begun:]
     taken = set(map(id, left + right))
+    top = min(map(_middle, left + right))
     rest = [one for one in stretches if id(one) not in taken]
-    above = [one for one in rest if _middle(one) < max(top, min(map(_middle, left + right), default=top))]
+    above = [one for one in rest if _middle(one) < top or one.y1 <= top]
     taken.update(map(id, above))
     return _Cut(above, left, right, [one for one in rest if id(one) not in taken])
 

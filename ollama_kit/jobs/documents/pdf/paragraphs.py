@@ -14,6 +14,7 @@ from ollama_kit.jobs.documents.plain import begins_clause
 _CJK = r"\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef"
 _NO_SPACE = re.compile(rf"[{_CJK}]")
 _STOPS = (*".;:。；：!?！？,，、", " and", " or")
+_CHINESE_STOPS = tuple("。；：！？”）")
 
 BLANK = 8.0
 """Line heights: a wider gap in a line parts what stands side by side, such as two signatures."""
@@ -110,6 +111,9 @@ def _goes_on(before: Sequence[Row], row: Row, sides: tuple[float, float], pitch:
     if max(last.x1 - last.x0, row.x1 - row.x0) < SHORT * (right - left) and last.x0 > left + height:
         return False
     if begins_clause(row.text) and last.text.rstrip().endswith(_STOPS):
+        return False
+    # In Chinese, every paragraph begins two letters in: a line that does so, after a full stop, is a new one.
+    if last.text.endswith(_CHINESE_STOPS) and row.x0 > left + 0.8 * height and len(before) == 1:
         return False
     return _aligned(before, row, height)
 

@@ -127,14 +127,13 @@ def _scores(title: str, cases: list[Case], *, judged: bool) -> Iterator[str]:
     }
     yield f"{title}: {len(cases)} contracts"
     for field, score in fields.items():
-        annotated = [case for case in cases if field in case.wanted]
-        if not annotated:
+        if not any(field in case.wanted for case in cases):
             continue
-        wanted, found, given, right = (sum(figures) for figures in zip(*map(score, annotated), strict=True))
+        wanted, found, given, right = (sum(figures) for figures in zip(*map(score, cases), strict=True))
         recall, precision = found / wanted, right / given if given else 0.0
         line = f"  {field}: recall {found}/{wanted} = {recall:.0%}, precision {right}/{given} = {precision:.0%}"
         if field.endswith("date"):
-            line += f"; {sum(_same_day(case, field) for case in annotated)} of {wanted} the very date"
+            line += f"; {sum(_same_day(case, field) for case in cases)} of {wanted} the very date"
         yield line + (f"; {verdict(recall >= LEAST_RECALL and precision >= LEAST_PRECISION)}" if judged else "")
 
 
@@ -148,7 +147,10 @@ def _parties(case: Case) -> tuple[int, int, int, int]:
 
 
 def _answer(case: Case, field: str) -> tuple[int, int, int, int]:
+    """Wanted, found, given, right; an answer where lawyers found none is a wrong one."""
     ours = case.facts.facts[field]
+    if field not in case.wanted:
+        return 0, 0, len(ours.values), 0
     right = [_is_right(case.wanted[field], value.value, value.evidence.quote) for value in ours.values]
     return 1, int(any(right)), len(right), sum(right)
 
@@ -165,7 +167,9 @@ def _is_right(wanted: Wanted, value: str, quote: str) -> bool:
 
 def _same_day(case: Case, field: str) -> bool:
     found: Fact = case.facts.facts[field]
-    return bool(set(case.wanted[field].values) & {value.value for value in found.values} - {""})
+    return field in case.wanted and bool(
+        set(case.wanted[field].values) & {value.value for value in found.values} - {""}
+    )
 
 
 def _speed() -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ollama_kit.jobs.contract.facts.values import Fact, Length, Money, Party, Rate, SealState
+from ollama_kit.jobs.contract.facts.values import Fact, Length, Money, Party, Rate
 from ollama_kit.jobs.contract.passages import Evidence
 from ollama_kit.jobs.contract.structure.definitions import Definition
 from ollama_kit.jobs.contract.structure.outline import Outline
@@ -58,11 +58,6 @@ class ContractFacts:
     structure: Structure
     warnings: tuple[str, ...] = ()
     risks: tuple[Risk, ...] = ()
-
-    @property
-    def seals(self) -> dict[str, SealState | None]:
-        """What the signature block shows of each party."""
-        return {party.name: party.seal for party in self.parties}
 
     @property
     def facts(self) -> dict[str, Fact]:

@@ -175,6 +175,23 @@ def test_two_effective_dates_are_both_kept() -> None:
     assert [value.value for value in found.values] == ["2026-03-01", "2026-04-01"]
 
 
+def test_a_date_that_may_be_two_says_so() -> None:
+    """04/02/2018 is April to some and February to others."""
+    assert "exchanged" in facts_of(english(made="04/02/2018")).effective_date.values[0].rule
+    assert "exchanged" not in facts_of(english()).effective_date.values[0].rule
+
+
+def test_a_form_that_nobody_filled_in_has_no_answers() -> None:
+    """Placeholders are no names, no state and no number."""
+    text = (
+        'AGREEMENT\nThis Agreement is between [Company Name] ("Discloser") and [Employee of the firm] ("Recipient").\n'
+        "Contract number USING\nThis Agreement is governed by the laws of the State of [State of choice].\n"
+    )
+    facts = facts_of(text)
+    assert "Company Name" not in {party.name for party in facts.parties}
+    assert facts.governing_law.state == facts.number.state == "absent"
+
+
 def test_a_commission_and_a_court_conflict() -> None:
     """Such a clause gives no arbitration under Chinese law."""
     text = "争议可提交北京仲裁委员会仲裁，也可向甲方所在地人民法院起诉。\n"

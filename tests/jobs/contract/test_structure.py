@@ -83,7 +83,7 @@ def test_a_clause_holds_its_subclauses() -> None:
     assert first.start <= inner.start < inner.end <= first.end
     at = found.at(text.index("定金"))
     assert at == inner
-    assert found.top(inner) == first
+    assert found.clauses[inner.parent] == first
 
 
 def test_attachments_and_signatures_end_the_clauses() -> None:

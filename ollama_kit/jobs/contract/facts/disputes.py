@@ -56,6 +56,8 @@ def _english_law(text: ContractText) -> Iterator[Value]:
         if match is None:
             continue
         name = match["state"].strip(" ,.").removeprefix("the ")
+        if name in ("State", "Commonwealth", "Province"):
+            continue  # the blank of a form: the laws of the State of [state]
         yield Value(_SAME.get(name.lower(), name), text.evidence(start, end), "governed by the laws of")
 
 

@@ -55,7 +55,18 @@ def _first_name(plain: str, start: int, end: int) -> tuple[int, int] | None:
     joints = [match.end() for match in _and().finditer(plain, start, end)]
     begin = next((at for at in joints if _looks_named(plain, at, end)), joints[0] if joints else start)
     name = _name().search(plain, begin, end)
-    return None if name is None else (name.start(), _without_tail(plain, *name.span()))
+    if name is None or _is_no_name().match(name[0]):
+        return None
+    return name.start(), _without_tail(plain, *name.span())
+
+
+@cache
+def _is_no_name() -> re.Pattern[str]:
+    """What stands in forms and lists where a name would: Company Name, 1. For, Employee of."""
+    return re.compile(
+        r"(?i:(?:company|employee|your|the) ?name\b|\d+\b(?! ?[A-Z]\w+ )|confidential information)"
+        r"|[A-Z]\w* (?:of|the)\b\W*\Z"
+    )
 
 
 def _looks_named(plain: str, start: int, end: int) -> bool:

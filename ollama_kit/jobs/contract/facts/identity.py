@@ -15,7 +15,7 @@ TYPE = ("words of the title",)
 HEAD = 3_000
 
 _TYPES = {
-    "nda": "保密|non-?disclosure|confidentiality agreement",
+    "nda": "保密|non[- ]?disclosure|confidentiality agreement",
     "lease": r"租赁|\blease\b|rental|tenancy",
     "employment": r"劳动|聘用|雇佣|employment",
     "construction": "施工|建设工程|装修|construction",
@@ -28,6 +28,7 @@ _TYPES = {
     "endorsement": "代言|endorsement",
     "license": "许可|授权|licen[sc]e",
     "cooperation": "合作|cooperation|co-branding|alliance|joint venture|collaboration|promotion",
+    "transport": "运输|物流|transport|carriage|freight",
     "consulting": "咨询|顾问|consult",
     "service": "服务|技术开发|委托|外包|运维|service|maintenance|hosting",
     "sale": r"采购|买卖|购销|销售|供货|订购|purchase|\bsale\b|supply",
@@ -93,5 +94,5 @@ def _this() -> re.Pattern[str]:
 def _number() -> re.Pattern[str]:
     return re.compile(
         r"(?:(?:合同|协议|订单)\s?(?:编\s?号|号码?)|(?<![\u4e00-\u9fff])编\s?号|(?i:\b(?:contract|agreement)\s(?:no\.?|number|#)))\s?[:#]?\s?"
-        r"(?P<number>[A-Za-z0-9一-鿿〔〕\[\]()][\w\-/.〔〕\[\]()]{2,39}[A-Za-z0-9号])"
+        r"(?P<number>(?=[^\s\d]{0,39}\d)[A-Za-z0-9一-鿿〔〕\[\]()][\w\-/.〔〕\[\]()]{2,39}[A-Za-z0-9号])"
     )

@@ -14,6 +14,7 @@ from ollama_kit.jobs.contract.facts.found_moments import Found, Moments
 from ollama_kit.jobs.contract.facts.values import Fact, Value, fact
 from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.structure.parts import Parts
+from ollama_kit.jobs.dates.written import parse_dates
 
 SIGNING = ("签订日期/签署日期/日期：", "于…签署", "made/entered into/dated as of …", "Date: (signatures)")
 EFFECTIVE = ("自…起生效", "自签署之日起算", '"Effective Date"', "effective as of/commencing …", "date of the agreement")
@@ -74,7 +75,11 @@ def _last(signing: Fact) -> Value | None:
 
 def _value(text: ContractText, found: Found) -> Value:
     evidence = text.evidence(found.start, found.end)
-    return Value(found.iso or evidence.quote, evidence, found.rule)
+    exchanged = found.iso and any(
+        day.ambiguous for day in parse_dates(evidence.quote) if day.day.isoformat() == found.iso
+    )
+    rule = f"{found.rule}; day and month may be exchanged" if exchanged else found.rule
+    return Value(found.iso or evidence.quote, evidence, rule)
 
 
 def _length(text: ContractText, found: Found) -> Value:

@@ -44,16 +44,6 @@ class Outline:
             at = self.clauses[at].parent
         return self.clauses[at] if at >= 0 else None
 
-    def top(self, clause: Clause) -> Clause:
-        """The clause of the first level that holds it."""
-        while clause.parent >= 0:
-            clause = self.clauses[clause.parent]
-        return clause
-
-    def children(self, parent: int = -1) -> tuple[tuple[int, Clause], ...]:
-        """The places and clauses right below one; -1 for the first level."""
-        return tuple((at, clause) for at, clause in enumerate(self.clauses) if clause.parent == parent)
-
 
 def read_outline(text: ContractText, end: int | None = None) -> Outline:
     """The outline of `text` up to `end` (in `plain`; where the attachments or signatures begin).

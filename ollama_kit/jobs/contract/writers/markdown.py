@@ -128,7 +128,8 @@ def _rates(words: dict[str, str], facts: ContractFacts) -> Iterator[str]:
     if not facts.rates:
         yield f"- {words['none']}"
     for one in facts.rates:
-        span = f"{float(one.low):.6g}" if one.low == one.high else f"{float(one.low):.6g} – {float(one.high):.6g}"
+        low, high = f"{float(100 * one.low):.6g}", f"{float(100 * one.high):.6g}"
+        span = f"{low} %" if low == high else f"{low} – {high} %"
         per = f" / {one.per}" if one.per else ""
         yield f"- {one.kind}: {span}{per} — {_proof(words, one.evidence)}"
 

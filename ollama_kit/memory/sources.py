@@ -126,6 +126,10 @@ def of_show(name: str, reply: JSON, url: str = "") -> Subject:
         shape = catalogued(name)
     if shape is None:
         raise _without_tensors(name, url)
+    if reply.get("projector_info") and not shape.vision_bytes:
+        shape = replace(
+            shape, notes=(*shape.notes, "its vision projector is not counted; name its file by --projector")
+        )
     text = reply.get("parameters")
     parameters = read_parameters(text if isinstance(text, str) else "")
     numbers = {key: value for key, value in parameters.items() if isinstance(value, int) and value >= 0}

@@ -18,7 +18,7 @@ from ollama_kit.memory.metadata import shape_of
 from ollama_kit.memory.plan import make_plan
 from ollama_kit.memory.setup import Setup
 from ollama_kit.memory.tensors import TYPE_NAMES, TYPE_NUMBERS, Tensor
-from ollama_kit.server.gguf import BLOCKS, MAX_HEADER_BYTES
+from ollama_kit.server.gguf import BLOCKS, MAX_HEADER_BYTES, check_gguf
 from tests.models.tiny import TINY_NAMES, tiny_model
 from tests.realserver.install import Install
 
@@ -110,10 +110,17 @@ def test_tensor_bytes_of_every_type_are_those_of_a_written_file(kind: str, tmp_p
 
 @pytest.mark.parametrize("name", [*TINY_NAMES, "smollm2"])
 def test_weights_are_the_tensor_bytes_of_every_file_at_hand(name: str, real_install: Install) -> None:
-    """By the account of the gguf package's own reader."""
+    """They fill the file from the end of its header to the last byte, each tensor padded to 32."""
     path = real_install.smollm2_gguf if name == "smollm2" else tiny_model(name)
-    with_package = gguf.GGUFReader(path)
-    assert read_gguf(path).tensor_bytes == sum(int(tensor.n_bytes) for tensor in with_package.tensors)
+    padded = sum(-(-tensor.size_bytes // 32) * 32 for tensor in read_gguf(path).tensors)
+    found = check_gguf(path)
+    assert found.data_start_bytes + padded in (found.data_end_bytes, path.stat().st_size)
+
+
+def test_weights_are_what_the_gguf_package_reads(real_install: Install) -> None:
+    """Tensor by tensor, by its own reader."""
+    theirs = {tensor.name: int(tensor.n_bytes) for tensor in gguf.GGUFReader(real_install.smollm2_gguf).tensors}
+    assert {tensor.name: tensor.size_bytes for tensor in read_gguf(real_install.smollm2_gguf).tensors} == theirs
 
 
 def test_types_are_those_of_ggml() -> None:

@@ -170,6 +170,8 @@ def test_a_shown_model_is_planned_like_its_file() -> None:
     setup = subject.setup(context=None, parallel=2)
     assert (setup.context, setup.gpu_layers, setup.parallel, setup.flash) == (16_384, 20, 2, True)
     assert make_plan(subject.shape, Setup(8192)).parts == make_plan(shapes()["qwen3-8b"], Setup(8192)).parts
+    seeing = of_show("mine", show_reply("qwen3-8b", projector_info={"clip.has_vision_encoder": True}))
+    assert any("projector" in note for note in seeing.shape.notes)
     with pytest.raises(ProtocolError, match="does not list the tensors"):
         of_show("mine", show_reply("qwen3-8b", tensors=None))
     assert of_show("qwen3:8b", show_reply("qwen3-8b", tensors=None)).shape.tensor_bytes > 0

@@ -51,7 +51,7 @@ class Client(Calls):
     ) -> Result:
         """The model's checked answer. `messages` is a prompt, or turns oldest first, with `images` if need be;
         `documents` are untrusted texts; `schema` is a JSON Schema as dict or path, a pydantic model or a dataclass;
-        `how` are `think`, `options` (Ollama's; num_predict bounds the answer), `tools` and `policy`.
+        `how` are `think`, `options` (Ollama's; num_predict bounds the answer), `tools`, `policy` and `reduce`.
 
         Raises ContextOverflow where the prompt does not fit, GuardBlocked where the policy refuses a text,
         OutputInvalid where no attempt was valid, ServerError where the server is at fault, RemoteHostRefused where

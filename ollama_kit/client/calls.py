@@ -21,12 +21,13 @@ from ollama_kit.guard.conversation import (
     messages_from,
 )
 from ollama_kit.guard.events import Finished, Hook, Streamed, announce
-from ollama_kit.guard.exchange import Listen, Result, Surroundings
+from ollama_kit.guard.exchange import Listen, Reduce, Result, Surroundings
 from ollama_kit.guard.fence import Fence
-from ollama_kit.guard.flow import Steps, guarded_call
+from ollama_kit.guard.flow import Steps
 from ollama_kit.guard.images.attached import prepare_images
 from ollama_kit.guard.judge import JudgeCache
 from ollama_kit.guard.judging import Judge
+from ollama_kit.guard.mapreduce import call_in_parts
 from ollama_kit.guard.policy import Policy, PolicyLike, load_policy
 from ollama_kit.settings import Settings, load_settings
 from ollama_kit.specs import find_spec, load_spec
@@ -51,12 +52,14 @@ _EXTRACT = {
 
 
 class How(TypedDict, total=False):
-    """How one call is made: `think` first, Ollama's `options` (num_predict bounds the answer), `tools`, `policy`."""
+    """How one call is made: `think` first, Ollama's `options` (num_predict bounds the answer), `tools`, `policy`, and
+    `reduce`, which puts the parts together where the policy says `context: map_reduce`."""
 
     think: bool | None
     options: Mapping[str, Any] | None
     tools: Sequence[Mapping[str, Any]]
     policy: PolicyLike | None
+    reduce: Reduce | None
 
 
 class Calls:
@@ -128,7 +131,9 @@ class Calls:
         judge = None
         if policy.judge is not None:  # known before the call: where it runs, and how much it can see
             judge = Judge(policy.judge, profile(policy.judge.model), self._verdicts)
-        return guarded_call(request, profile(request.model), policy, checked, self._around, judge)
+        reduce = how.get("reduce")
+        around = self._around if reduce is None else replace(self._around, reduce=reduce)
+        return call_in_parts(request, profile(request.model), policy, checked, around, judge)
 
     def checked(self, model: str, schema: Any, how: How) -> tuple[Schema | None, Policy]:
         """The schema and the policy of a call; SchemaError or SpecError where one is wrong."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,13 +46,19 @@ class Result:
     failure: OutputInvalid | None = None
 
 
+Reduce = Callable[[Sequence[Result]], Any]
+"""Makes one value of the results of all parts, first part first."""
+
+
 @dataclass(frozen=True)
 class Surroundings:
     """What the flow takes from outside: the client's fence, a clock in seconds, a source of seeds, who wants to be
-    told, and whether to count exactly even where a bound proves that the prompt fits."""
+    told, whether to count exactly even where a bound proves that the prompt fits, and what makes one value of the
+    results of a text that was read in parts (the context rule `map_reduce`)."""
 
     fence: Fence
     clock: Callable[[], float]
     draw_seed: Callable[[], int]
     hooks: tuple[Hook, ...] = ()
     count_exactly: bool = False
+    reduce: Reduce | None = None

@@ -48,28 +48,29 @@ class Chunker:
     limit_tokens: int
     _waiting: dict[str, list[Message]] = field(default_factory=dict)
     _sizes: dict[str, int] = field(default_factory=dict)
+    _totals: dict[str, int] = field(default_factory=dict)
     _said: dict[str, Message] = field(default_factory=dict)
     _number: int = 0
 
     def chunks(self, messages: Iterable[Message]) -> Iterator[Chunk]:
         """The chunks of all conversations among `messages`, each as soon as it is full."""
         for message in messages:
-            waiting = self._waiting.setdefault(message.group.id, [])
+            chat = message.group.id
+            waiting = self._waiting.setdefault(chat, [])
             if waiting and self._is_full(waiting, message):
-                yield self._cut(waiting, _best_cut(waiting, message, self._total(waiting), self._size))
+                yield self._cut(waiting, _best_cut(waiting, message, self._totals[chat], self._size))
+                self._totals[chat] = sum(map(self._size, waiting))
             waiting.append(message)
+            self._totals[chat] = self._totals.get(chat, 0) + self._size(message)
         for waiting in self._waiting.values():
             while waiting:
                 yield self._cut(waiting, len(waiting))
 
     def _is_full(self, waiting: Sequence[Message], coming: Message) -> bool:
         budget = self.limit_tokens - self.limit_tokens // CONTEXT_SHARE
-        total = self._total(waiting)
+        total = self._totals[coming.group.id]
         new_day = waiting[-1].time.date() != coming.time.date() and total * 4 >= budget
         return new_day or total + self._size(coming) > budget
-
-    def _total(self, waiting: Sequence[Message]) -> int:
-        return sum(map(self._size, waiting))
 
     def _size(self, message: Message) -> int:
         """The tokens of a message's line, counted once; a little more than it adds to the text that holds it."""

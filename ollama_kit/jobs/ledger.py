@@ -67,13 +67,20 @@ class Ledger:
             path.parent.mkdir(parents=True, exist_ok=True)
         self._lock = Lock()
         self._open = sqlite3.connect(path, timeout=30.0, isolation_level=None, check_same_thread=False)
+        try:
+            self._prepare()
+        except BaseException:
+            self._open.close()
+            raise
+
+    def _prepare(self) -> None:
         with self._understood():
             self._open.execute("pragma journal_mode = wal")
             self._open.execute("pragma synchronous = full")  # an outcome that was told of survives a power cut
             found = self._open.execute("pragma user_version").fetchone()[0]
             if found not in (0, VERSION):
                 raise UsageError(
-                    f"the ledger {path} was written by a newer ollama-kit", hint="Upgrade, or name another."
+                    f"the ledger {self.path} was written by a newer ollama-kit", hint="Upgrade, or name another."
                 )
             self._open.execute(_TABLES)
             self._open.execute(f"pragma user_version = {VERSION}")

@@ -161,11 +161,17 @@ def _reachable(name: str, written: str) -> str:
     except ValueError:
         pass
     if address is not None:
-        return "127.0.0.1" if address.is_unspecified else str(address)
+        return "127.0.0.1" if address.is_unspecified else _written(address)
     usable = all(character.isalnum() or character in "-._" for character in name)
     if not usable or name.startswith((".", "-")) or ".." in name:
         raise UsageError(f"{shown(written)!r} names no host", hint=HOW_TO_WRITE_IT)
     return name
+
+
+def _written(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> str:
+    """An address as every Python from 3.13 on writes it; before, IPv4 inside IPv6 was written in hexadecimal."""
+    mapped = getattr(address, "ipv4_mapped", None)
+    return f"::ffff:{mapped}" if mapped else str(address)
 
 
 def _basic(userinfo: str) -> str:

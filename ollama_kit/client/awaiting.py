@@ -91,6 +91,8 @@ class AsyncClient(Calls):
                     listen = steps.send(None)
         except StopIteration as done:
             yield result_of(done)
+        finally:
+            steps.close()  # a call that is left ends here, whenever its generator would be collected
 
     async def embed(
         self,
@@ -144,6 +146,8 @@ class AsyncClient(Calls):
                     listen = steps.send(None)
         except StopIteration as done:
             return result_of(done)
+        finally:
+            steps.close()  # a call that is left ends here, whenever its generator would be collected
 
     async def aclose(self) -> None:
         """Closes the connections, and the record of calls."""

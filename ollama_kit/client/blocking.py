@@ -96,6 +96,8 @@ class Client(Calls):
                     listen = steps.send(None)
         except StopIteration as done:
             yield result_of(done)
+        finally:
+            steps.close()  # a call that is left ends here, whenever its generator would be collected
 
     def embed(
         self,
@@ -141,6 +143,8 @@ class Client(Calls):
                     listen = steps.send(None)
         except StopIteration as done:
             return result_of(done)
+        finally:
+            steps.close()  # a call that is left ends here, whenever its generator would be collected
 
     def close(self) -> None:
         """Closes the connections, and the record of calls."""

@@ -65,7 +65,7 @@ class Batch:
         meter = _Meter(tasks, outcomes, self.clock)
         self.tell(meter.progress())
         own = executor is None
-        pool: Executor = ThreadPoolExecutor(max_workers=self.slots) if executor is None else executor
+        pool: Executor = executor or (_AtOnce() if self.slots == 1 else ThreadPoolExecutor(max_workers=self.slots))
         try:
             self._work_off(open_tasks, pool, outcomes, meter)
         finally:
@@ -129,6 +129,22 @@ class Batch:
             self._keep(task, future, outcomes, meter)
         except OllamaKitError:
             return
+
+
+class _AtOnce:
+    """Does each task where it is submitted: with one slot, Ctrl-C then interrupts the request itself, where a thread
+    would first wait for its answer."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001 -- whoever asks the future for its result gets it
+            future.set_exception(error)
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Nothing waits."""
 
 
 class _Meter:

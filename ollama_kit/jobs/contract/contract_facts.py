@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ollama_kit.jobs.contract.facts.values import Fact, Length, Money, Party, Rate
+from ollama_kit.jobs.contract.facts.values import Fact, Length, Money, Party, Payment, Provision, Rate
 from ollama_kit.jobs.contract.passages import Evidence
 from ollama_kit.jobs.contract.structure.definitions import Definition
 from ollama_kit.jobs.contract.structure.outline import Outline
@@ -58,6 +58,8 @@ class ContractFacts:
     structure: Structure
     warnings: tuple[str, ...] = ()
     risks: tuple[Risk, ...] = ()
+    payments: tuple[Payment, ...] = ()
+    provisions: tuple[Provision, ...] = ()
 
     @property
     def facts(self) -> dict[str, Fact]:

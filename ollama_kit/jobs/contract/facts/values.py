@@ -121,3 +121,39 @@ class Length:
     conflict: bool
     clause: str
     evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """A stage of payment: what is due, after what, and when. `share` is the part of the price as a fraction of one,
+    `amount` in whole units of `currency` (empty without one); `trigger` and `due` are the contract's words, empty where
+    it has none."""
+
+    stage: str
+    share: Fraction | None
+    currency: str
+    amount: Decimal | None
+    trigger: str
+    due: str
+    clause: str
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """One particular of a provision: `name` is notice, period, place, cap, rate, owner, kind, ..."""
+
+    name: str
+    value: str
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Provision:
+    """A sentence that provides something on a topic (the names in `topics.PROVISIONS`), and the particulars in it."""
+
+    topic: str
+    clause: str
+    title: str
+    details: tuple[Detail, ...]
+    evidence: Evidence

@@ -1,0 +1,26 @@
+"""Everything that is known of one contract: what the writers write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ollama_kit.jobs.contract.answers import Answers, PlainSummary
+from ollama_kit.jobs.contract.contract_facts import ContractFacts
+from ollama_kit.jobs.documents.document import ReadDocument
+
+
+@dataclass(frozen=True, slots=True)
+class ContractReport:
+    """A contract, what the rules read in it, and, where a model was asked, its answers or its summary.
+
+    Offsets of all evidence are characters of `document.text`."""
+
+    document: ReadDocument
+    facts: ContractFacts
+    answers: Answers | None = None
+    summary: PlainSummary | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the model gave a valid answer to all that it was asked."""
+        return not (self.answers and not self.answers.is_complete) and not (self.summary and self.summary.failures)

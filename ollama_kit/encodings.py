@@ -52,10 +52,15 @@ def _by_zeros(data: bytes) -> str | None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Writes UTF-8 with LF, whole or not at all: beside the target first, then renamed over it."""
+    """Writes UTF-8 with LF, whole or not at all."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Writes a file whole or not at all: beside the target first, then renamed over it."""
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        beside.write_bytes(text.encode("utf-8"))
+        beside.write_bytes(content)
         beside.replace(path)
     finally:
         beside.unlink(missing_ok=True)

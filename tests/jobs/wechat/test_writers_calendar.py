@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from icalendar import Calendar
 
+from ollama_kit.jobs.pages.plain import one_line
 from ollama_kit.jobs.wechat.message import CHINA, Message
 from ollama_kit.jobs.wechat.summary import Summary, Todo
 from ollama_kit.jobs.wechat.writers import write_ics
-from ollama_kit.jobs.wechat.writers.plain import one_line
 from tests.jobs.wechat.summaries import at, delivery
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ollama_kit.jobs.contract.contract_facts import ContractFacts
 from ollama_kit.jobs.contract.facts.values import Fact, Party
 from ollama_kit.jobs.contract.passages import Evidence
-from ollama_kit.jobs.wechat.writers.markdown import escape_markdown
+from ollama_kit.jobs.pages.markdown import escape_markdown
 
 LONGEST_QUOTE = 200
 DEEPEST_OUTLINE = 1

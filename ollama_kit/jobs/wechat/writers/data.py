@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from datetime import datetime
-from functools import cache
 from io import StringIO
 
+from ollama_kit.jobs.pages.cells import inert
+from ollama_kit.jobs.pages.plain import whole_characters
 from ollama_kit.jobs.wechat.summary import Summary, Todo
-from ollama_kit.jobs.wechat.writers.plain import one_line, whole_characters
 from ollama_kit.jobs.wechat.writers.view import urgency
 from ollama_kit.jobs.wechat.writers.wording import wording
 
@@ -37,23 +36,6 @@ def write_csv(summary: Summary) -> str:
         cells = (summary.chat, todo.task, todo.person, todo.deadline, day, time, status, words[todo.confidence])
         table.writerow([*map(inert, cells), " ".join(todo.messages)])
     return "\ufeff" + out.getvalue()
-
-
-def inert(cell: str) -> str:
-    """A cell on one line that no spreadsheet takes for a formula: `'` is put before `= + - @`, full width too.
-
-    Where the list separator is a semicolon, Excel begins a cell after each one, so the same holds behind it. Source:
-    OWASP, CSV Injection.
-
-    >>> inert("=1+1"), inert("a;@SUM(1)"), inert("1-2")
-    ("'=1+1", "a;'@SUM(1)", '1-2')
-    """
-    return _formula().sub(r"\1'", one_line(cell))
-
-
-@cache
-def _formula() -> re.Pattern[str]:
-    return re.compile(r"(^|;)(?=[\s\"']*[=+\-@＝＋－＠])")
 
 
 def _due(todo: Todo) -> tuple[str, str]:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from ollama_kit.guard.graphemes import cut_before
+from ollama_kit.jobs.pages.plain import one_line, plain_text
 from ollama_kit.jobs.wechat.message import Message
 from ollama_kit.jobs.wechat.summary import Finding, Question, Refused, Summary, Todo, Topic
-from ollama_kit.jobs.wechat.writers.plain import one_line, plain_text
 from ollama_kit.jobs.wechat.writers.wording import Wording, wording
 
 SHOWN_CHARACTERS = 1500

@@ -1,4 +1,4 @@
-"""Text of a chat that may stand in a document for people: on one line, and without what acts instead of being read."""
+"""Text from outside as a document for people can hold it: on one line, and without what acts instead of being read."""
 
 from __future__ import annotations
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 from ollama_kit.guard.private.folding import Seen
 from ollama_kit.guard.spans import Edit, SpanMap, apply
+from ollama_kit.jobs.contract.facts.numbers import Numbers
 from ollama_kit.jobs.documents.document import ReadDocument
 
 LONGEST_SENTENCE = 1200
@@ -56,6 +57,16 @@ class ContractText:
     @property
     def lower(self) -> str:
         return self.seen.lower
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """The figures in `plain`, read when first asked for."""
+        return Numbers.of(self.seen)
+
+    @cached_property
+    def sentences(self) -> tuple[tuple[int, int], ...]:
+        """Start and end of each sentence in `plain`; the parts that a Chinese semicolon ends are sentences too."""
+        return tuple(_sentences(self.plain))
 
     def evidence(self, start: int, end: int) -> Evidence:
         """The words at a span of `plain`, without blanks around them."""
@@ -107,6 +118,24 @@ def sentences_with(text: str, pattern: re.Pattern[str], searched: str = "") -> I
         if found.start() >= end:
             begin, end = sentence_around(text, *found.span())
             yield begin, end
+
+
+def _sentences(plain: str) -> Iterator[tuple[int, int]]:
+    start = 0
+    for match in _sentence_end().finditer(plain):
+        yield from _pieces(start, match.start() + 1)
+        start = match.end()
+    yield from _pieces(start, len(plain))
+
+
+def _pieces(start: int, end: int) -> Iterator[tuple[int, int]]:
+    for first in range(start, end, LONGEST_SENTENCE):
+        yield first, min(end, first + LONGEST_SENTENCE)
+
+
+@cache
+def _sentence_end() -> re.Pattern[str]:
+    return re.compile(r"[\n。；]\s*|;(?<=[\u4e00-\u9fff）)];)\s*|" + _boundary().pattern)
 
 
 @cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Literal
 
 from ollama_kit.guard.private.folding import Seen
-from ollama_kit.jobs.dates.written import FoundDate, parse_dates
+from ollama_kit.jobs.dates.written import FoundDate, dates_in
 from ollama_kit.jobs.figures.numerals import NUMERAL_CLASS, read_numeral
 from ollama_kit.jobs.figures.pairs import longest_first
 from ollama_kit.jobs.figures.words import ENGLISH_NUMBER, number_at_end
@@ -90,11 +90,15 @@ def parse_terms(text: str) -> tuple[Term | Period, ...]:
     [('五（5）年', 5, 'year'), ('thirty (30) days', 30, 'day')]
     """
     seen = Seen.of(text)
-    return tuple(longest_first([*_periods(text), *_chinese(seen), *_english(seen)]))
+    return terms_in(seen, dates_in(seen))
 
 
-def _periods(text: str) -> Iterator[Period]:
-    found = parse_dates(text)
+def terms_in(seen: Seen, dates: Sequence[FoundDate]) -> tuple[Term | Period, ...]:
+    """The same of a text that was folded already, and whose dates were found already."""
+    return tuple(longest_first([*_periods(seen.text, dates), *_chinese(seen), *_english(seen)]))
+
+
+def _periods(text: str, found: Sequence[FoundDate]) -> Iterator[Period]:
     for first, second in pairwise(found):
         gap = text[first.end : second.start]
         if len(gap) <= _LONGEST_GAP and first.day <= second.day and _to().fullmatch(gap):

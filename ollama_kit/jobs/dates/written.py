@@ -86,11 +86,16 @@ def parse_dates(text: str) -> tuple[FoundDate, ...]:
     >>> [(found.text, found.day.isoformat()) for found in parse_dates("２０２６年３月１日至 the 1st day of May, 2027")]
     [('２０２６年３月１日', '2026-03-01'), ('1st day of May, 2027', '2027-05-01')]
     """
+    return dates_in(Seen.of(text))
+
+
+def dates_in(seen: Seen) -> tuple[FoundDate, ...]:
+    """The same of a text that was folded already."""
     found = []
-    for one in written_dates(Seen.of(text)):
+    for one in written_dates(seen):
         day = calendar_day(one.year, one.month, one.day)
         if day is not None:
-            found.append(FoundDate(text[one.start : one.end], one.start, one.end, day, one.ambiguous))
+            found.append(FoundDate(seen.text[one.start : one.end], one.start, one.end, day, one.ambiguous))
     return tuple(found)
 
 

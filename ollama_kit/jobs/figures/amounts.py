@@ -82,9 +82,13 @@ def parse_amounts(text: str) -> tuple[Amount, ...]:
     >>> [(found.text, found.value, found.currency) for found in parse_amounts("含税３.5亿元，定金 USD 1.2 million")]
     [('３.5亿元', Decimal('350000000'), 'CNY'), ('USD 1.2 million', Decimal('1200000'), 'USD')]
     """
-    seen = Seen.of(text)
+    return amounts_in(Seen.of(text))
+
+
+def amounts_in(seen: Seen) -> tuple[Amount, ...]:
+    """The same of a text that was folded already."""
     singles = [*_in_figures(seen), *_in_chinese(seen), *_in_english(seen)]
-    return tuple(_paired(text, longest_first(singles)))
+    return tuple(_paired(seen.text, longest_first(singles)))
 
 
 def _names(behind: bool) -> str:

@@ -62,7 +62,12 @@ def parse_percentages(text: str) -> tuple[Percentage, ...]:
     >>> [(found.text, float(found.low), found.per) for found in parse_percentages("按日万分之三，不超过总价的百分之五")]
     [('按日万分之三', 0.0003, 'day'), ('百分之五', 0.05, None)]
     """
-    seen = Seen.of(text)
+    return percentages_in(Seen.of(text))
+
+
+def percentages_in(seen: Seen) -> tuple[Percentage, ...]:
+    """The same of a text that was folded already."""
+    text = seen.text
     singles = longest_first([*_in_figures(seen), *_in_chinese(seen), *_in_english(seen)])
     kept: list[Percentage] = []
     for found in singles:

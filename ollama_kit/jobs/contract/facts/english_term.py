@@ -8,9 +8,9 @@ from fractions import Fraction
 from functools import cache
 
 from ollama_kit.jobs.contract.facts.found_moments import Found
+from ollama_kit.jobs.contract.facts.numbers import within
 from ollama_kit.jobs.contract.facts.written_days import days_in
 from ollama_kit.jobs.contract.passages import ContractText, sentences_with
-from ollama_kit.jobs.dates.terms import Term, parse_terms
 
 LEAST_SCORE = 4
 """Below it, a sentence with a length of time in it is about something else than the contract's term."""
@@ -105,9 +105,9 @@ def _last_days(text: ContractText, start: int, end: int) -> Iterator[Found]:
 
 def _lengths(text: ContractText, start: int, end: int) -> Iterator[Found]:
     """The first length of months or years in the sentence, with what it runs from."""
-    for length in parse_terms(text.plain[start:end]):
-        if isinstance(length, Term) and length.unit in ("year", "month", "quarter"):
-            at, stop = start + length.start, start + length.end
+    for length in within(text.numbers.terms, start, end):
+        if length.unit in ("year", "month", "quarter"):
+            at, stop = length.start, length.end
             behind = text.lower[stop : stop + 60]
             other = _other_anchor().search(text.lower, start, end) is not None
             own = _own_anchor().search(text.lower, start, end) is not None

@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from ollama_kit.jobs.contract.facts.numbers import within
 from ollama_kit.jobs.contract.facts.values import Length, Money, Rate, RateKind
 from ollama_kit.jobs.contract.passages import ContractText, sentences_with
 from ollama_kit.jobs.contract.structure.outline import Outline
-from ollama_kit.jobs.dates.terms import Term, parse_terms
-from ollama_kit.jobs.figures.amounts import parse_amounts
-from ollama_kit.jobs.figures.percentages import Percentage, parse_percentages
+from ollama_kit.jobs.figures.percentages import Percentage
 
 NEAR = 40
 """Characters before an amount or a rate in which the word stands that says what it is for."""
@@ -19,7 +18,7 @@ NEAR = 40
 def read_amounts(text: ContractText, outline: Outline) -> tuple[Money, ...]:
     """Every amount of money, in order."""
     found = []
-    for amount in parse_amounts(text.plain):
+    for amount in text.numbers.amounts:
         evidence = text.evidence(amount.start, amount.end)
         clause = outline.at(evidence.start)
         about = _word_before(text.lower, amount.start, _paid_for())
@@ -31,7 +30,7 @@ def read_amounts(text: ContractText, outline: Outline) -> tuple[Money, ...]:
 def read_rates(text: ContractText, outline: Outline) -> tuple[Rate, ...]:
     """Every percentage, in order, with what it is a rate of as far as its own clause says it."""
     found = []
-    for one in parse_percentages(text.plain):
+    for one in text.numbers.percentages:
         evidence = text.evidence(one.start, one.end)
         clause = outline.at(evidence.start)
         number = clause.number if clause else ""
@@ -44,12 +43,12 @@ def read_warranties(text: ContractText, outline: Outline) -> tuple[Length, ...]:
     """Every length of time that a warranty is said to run."""
     found = []
     for start, end in sentences_with(text.folded, _warranty()):
-        for length in parse_terms(text.plain[start:end]):
-            if isinstance(length, Term) and length.unit in ("month", "year", "quarter"):
-                label = _warranty().search(text.folded, start, start + length.start)
+        for length in within(text.numbers.terms, start, end):
+            if length.unit in ("month", "year", "quarter"):
+                label = _warranty().search(text.folded, start, length.start)
                 if label is None:
                     continue
-                evidence = text.evidence(start + length.start, start + length.end)
+                evidence = text.evidence(length.start, length.end)
                 clause = outline.at(evidence.start)
                 number = clause.number if clause else ""
                 found.append(Length("warranty", length.count, length.unit, length.conflict, number, evidence))

@@ -64,6 +64,24 @@ def test_wrapped_lines_become_one_paragraph_and_hyphens_stay(tmp_path: Path) -> 
     assert second == "2. Notices are in writing."
 
 
+def test_full_lines_of_a_page_of_short_paragraphs_stay_apart(tmp_path: Path) -> None:
+    """Where most paragraphs are of one or two lines, the usual step is the one between them: the close lines tell."""
+    full = "The goods remain the property of the Seller until the Buyer has paid their price in full."
+    paragraphs = [["The Supplier shall tell the Buyer at once of whatever may delay the goods, and of their", "delay."]]
+    paragraphs += [[full]] * 8
+
+    def draw(canvas: Canvas) -> None:
+        y = 780.0
+        for paragraph in paragraphs * 2:
+            for line in paragraph:
+                canvas.drawString(72, y, line)
+                y -= 13.5
+            y -= 5
+
+    made = texts(read_document(pdf(tmp_path / "a.pdf", draw)))
+    assert made == [" ".join(paragraph) for paragraph in paragraphs * 2]
+
+
 @pytest.mark.parametrize("interleaved", [False, True])
 def test_two_columns_are_read_one_after_the_other(tmp_path: Path, interleaved: bool) -> None:
     """The left column first, whether the file holds it first or goes from left to right line by line."""

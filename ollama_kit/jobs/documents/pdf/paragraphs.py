@@ -16,6 +16,11 @@ _NO_SPACE = re.compile(rf"[{_CJK}]")
 _STOPS = (*".;:。；：!?！？,，、", " and", " or")
 _CHINESE_STOPS = tuple("。；：！？”）")
 
+_ENDS = tuple('.!?。！？”"')
+APART, APART_AFTER_STOP = 1.45, 1.3
+"""Of the distance from line to line: a wider step parts paragraphs. Where a sentence has just ended it is compared with
+the paragraph's own, or the closest, lines: on a page of short paragraphs the usual step is the one between them."""
+SAME_STEP_POINTS = 0.2
 BLANK = 8.0
 """Line heights: a wider gap in a line parts what stands side by side, such as two signatures."""
 LINED_UP_POINTS = 3.0
@@ -93,16 +98,34 @@ def _made(rows: Sequence[Row]) -> Iterator[Lines]:
         yield Lines(joined(row.text.replace("\t", " ") for row in rows), rows[0].y0, rows[-1].y1)
 
 
-def _pitch(rows: Sequence[Row]) -> float:
-    """The usual distance from line to line; 0 where there is one line only."""
+class _Pitch(NamedTuple):
+    """Distances from line to line: the median, and the least that is there twice; 0 where there is one line only."""
+
+    usual: float
+    close: float
+
+
+def _pitch(rows: Sequence[Row]) -> _Pitch:
     steps = sorted(after.y0 - before.y0 for before, after in pairwise(rows) if after.y0 > before.y0)
-    return steps[len(steps) // 2] if steps else 0.0
+    if not steps:
+        return _Pitch(0.0, 0.0)
+    usual, least = steps[len(steps) // 2], min(row.height for row in rows)
+    twice = (a for a, b in pairwise(steps) if b - a < SAME_STEP_POINTS and a >= least)
+    return _Pitch(usual, next(twice, usual))
 
 
-def _goes_on(before: Sequence[Row], row: Row, sides: tuple[float, float], pitch: float) -> bool:
+def _farthest(before: Sequence[Row], pitch: _Pitch) -> float:
+    """How far down the next line of that paragraph may begin."""
+    if not before[-1].text.rstrip().endswith(_ENDS):
+        return APART * pitch.usual
+    own = before[-1].y0 - before[-2].y0 if len(before) > 1 else pitch.close
+    return min(APART * pitch.usual, APART_AFTER_STOP * own)
+
+
+def _goes_on(before: Sequence[Row], row: Row, sides: tuple[float, float], pitch: _Pitch) -> bool:
     last, (left, right) = before[-1], sides
     height = max(last.height, row.height)
-    if row.y0 - last.y0 > max(min(1.45 * pitch, 2.6 * height), 1.1 * height) or row.y0 < last.y0:
+    if row.y0 - last.y0 > max(min(_farthest(before, pitch), 2.6 * height), 1.1 * height) or row.y0 < last.y0:
         return False
     if abs(last.height - row.height) > 0.2 * height:
         return False

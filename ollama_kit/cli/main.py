@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
+from glob import glob
 from importlib import import_module
 
 import click
@@ -72,7 +74,17 @@ def cli() -> None:
 def run() -> None:
     """Runs the command line. Exit codes: 0 done, 1 the answer is no, 2 usage or spec wrong, 3 server unreachable or
     refused, 130 interrupted."""
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(with_files_of_patterns(sys.argv[1:]) if os.name == "nt" else sys.argv[1:]))
+
+
+def with_files_of_patterns(arguments: list[str]) -> list[str]:
+    """The arguments, each pattern that names files in their place: the shells of Windows leave that to the program. A
+    pattern that names none stays what it is."""
+    found: list[str] = []
+    for one in arguments:
+        files = sorted(glob(one, recursive=True)) if {"*", "?"} & set(one) else []  # noqa: PTH207 (absolute patterns)
+        found += files or [one]
+    return found
 
 
 def main(arguments: list[str]) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ollama_kit.cli.main import with_files_of_patterns
 from tests.cli.conftest import Run
 from tests.scripted import ScriptedServer, error, html
 
@@ -196,3 +197,14 @@ def test_doctor_tells_where_settings_come_from(run: Run, project: Path) -> None:
     wrong = run("doctor")
     assert wrong.returncode == 2
     assert "did you mean 'host'?" in wrong.stderr
+
+
+def test_patterns_name_their_files_where_the_shell_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in cmd and PowerShell: in folders below too; what names no file, such as a question, stays as it is."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("采购 合同.pdf", "below/b.pdf", "~$open.pdf", "notes.txt"):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).touch()
+    below = str(Path("below", "b.pdf"))
+    given = ["ask", "[a]", "Who has to do what?", str(Path("**", "[!~]*.pdf")), "*.docx"]
+    assert with_files_of_patterns(given) == ["ask", "[a]", "Who has to do what?", below, "采购 合同.pdf", "*.docx"]

@@ -19,22 +19,25 @@ class Answer:
     """One answer. `value` is plain data, as the question's schema describes it. `evidence` are the quotes that were
     found in the contract, `invented` those that were not, even when the model was asked again with the passage.
 
-    `doubts` are figures, dates or names of the value that its quotes do not hold."""
+    `doubts` are figures, dates or names of the value that its quotes do not hold; `suspect`: it rests on nothing but
+    words that give orders to a model."""
 
     value: Any
     evidence: tuple[Evidence, ...] = ()
     invented: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    suspect: bool = False
 
     @property
     def is_proven(self) -> bool:
-        return bool(self.evidence) and not self.doubts
+        return bool(self.evidence) and not self.doubts and not self.suspect
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
     """All that came of one question. `label` is what people call it, in the contract's language; `several`: more than
-    one answer may be right; `searched` are the clauses that the model was shown.
+    one answer may be right; `searched` are the clauses that the model was shown, `unread` those that speak of it too
+    and for which there was no room.
 
     `differences` say in words what the rules read and the model did not, and the other way round; `failure` why there
     is no valid answer, or not from every part of the contract."""
@@ -44,6 +47,7 @@ class Answered:
     several: bool
     answers: tuple[Answer, ...] = ()
     searched: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
     agreement: Agreement = "not_compared"
     differences: tuple[str, ...] = ()
     failure: str = ""
@@ -82,33 +86,35 @@ class Answers:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every part of the contract was read for every question."""
-        return not any(question.failure for question in self.questions)
+        """Whether every question has a valid answer from every part of the contract that speaks of it."""
+        return not self.problems and not any(question.failure or question.unread for question in self.questions)
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of the summary; see Answer for `evidence`, `invented` and `doubts`. `topic` is a name of `TOPICS`."""
+    """A sentence of the summary under the heading `topic`, in the contract's language; see Answer for the rest."""
 
     topic: str
     text: str
     evidence: tuple[Evidence, ...] = ()
     invented: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    suspect: bool = False
 
     @property
     def is_proven(self) -> bool:
-        return bool(self.evidence) and not self.doubts
+        return bool(self.evidence) and not self.doubts and not self.suspect
 
 
 @dataclass(frozen=True, slots=True)
 class PlainSummary:
-    """One page in plain words for whoever must sign. `failures` say which parts gave no valid answer; `left_out` is how
-    many sentences would not have fitted on the page."""
+    """One page in plain words for whoever must sign. `failures` say which parts gave no valid answer, `left_out` how
+    many sentences would not have fitted on the page, `unread` which clauses there was no room for."""
 
     model: str
     host: str
     sentences: tuple[Sentence, ...]
     failures: tuple[str, ...] = ()
     left_out: int = 0
+    unread: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = ()

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
+from ollama_kit.jobs.likeness import ALIKE, alike
 from ollama_kit.jobs.wechat.message import Message
 from ollama_kit.jobs.wechat.summary import Question, Refused, Todo, Topic
-
-ALIKE = 0.55
-"""Share of character pairs in common (Dice) from which on two texts say the same."""
 
 T = TypeVar("T", Topic, Todo, Question)
 Due = Callable[[str, datetime], Any]
@@ -66,18 +63,6 @@ def merge(
     )
 
 
-def alike(one: str, other: str) -> float:
-    """How much two texts say the same: pairs of characters in common, 0 to 1; width, case and marks do not count.
-
-    >>> alike("提交回归测试报告", "提交回归测试报告。") , alike("订货车", "签报关单") < 0.2
-    (1.0, True)
-    """
-    first, second = _pairs(one), _pairs(other)
-    if not first or not second:
-        return float(_letters(one) == _letters(other))
-    return 2 * len(first & second) / (len(first) + len(second))
-
-
 def _once(items: Iterable[T], same: Callable[[T, T], bool], joined: Callable[[T, T], T]) -> list[T]:
     kept: list[T] = []
     for item in items:
@@ -121,16 +106,6 @@ def _latest(one: Todo, other: Todo, order: Mapping[str, int]) -> Todo:
 
 def _share(one: Sequence[str], other: Sequence[str]) -> float:
     return len(set(one) & set(other)) / min(len(set(one)), len(set(other)))
-
-
-def _letters(text: str) -> str:
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return "".join(character for character in folded if character.isalnum())
-
-
-def _pairs(text: str) -> frozenset[str]:
-    letters = _letters(text)
-    return frozenset(letters[at : at + 2] for at in range(len(letters) - 1))
 
 
 def _topic(item: Mapping[str, Any]) -> Topic:

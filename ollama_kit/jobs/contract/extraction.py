@@ -10,6 +10,7 @@ from ollama_kit.jobs.contract.facts.identity import read_number, read_title, rea
 from ollama_kit.jobs.contract.facts.moments import read_dates
 from ollama_kit.jobs.contract.facts.money import read_amounts, read_rates, read_warranties
 from ollama_kit.jobs.contract.facts.parties import SEARCHED, read_parties
+from ollama_kit.jobs.contract.facts.payments import read_payments
 from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.risks import find_risks
 from ollama_kit.jobs.contract.structure.definitions import read_definitions
@@ -49,6 +50,7 @@ def extract_facts(document: ReadDocument) -> ContractFacts:
         dispute_forum=read_dispute_forum(text),
         structure=structure,
         warnings=document.warnings,
+        payments=read_payments(text, structure.outline),
     )
     return replace(facts, risks=find_risks(text, facts))
 

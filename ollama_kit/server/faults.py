@@ -40,6 +40,11 @@ def translated(url: str, *, answering: bool, proxy: str = "") -> Iterator[None]:
         raise ProtocolError(f"{url}: {fault}", url=url) from fault
 
 
+def closed(url: str) -> ServerUnreachable:
+    """What a request raises that was ended from this side, by closing its client."""
+    return ServerUnreachable(f"the request to {url} was ended: its client was closed", url=url, hint="")
+
+
 def worth_another_try(error: ServerError) -> bool:
     """Whether the same request may be sent again: the server is busy, or the connection broke before any answer.
 

@@ -190,7 +190,8 @@ class Server:
     # -- closing
 
     def close(self) -> None:
-        """Closes the connections; the next call opens new ones."""
+        """Closes the connections; the next call opens new ones. Requests that run in other threads end at once, each
+        with ServerUnreachable, whatever they wait for."""
         with self._opening:
             opened, self._client = self._client, None
         if opened is not None:
@@ -220,13 +221,19 @@ class Server:
 
     @contextmanager
     def _opened(self, call: Call) -> Iterator[httpx.Response]:
+        client = self._http()
         try:
-            client = self._http()
             response = client.send(exchange.request(call, self.connection), stream=True)
         except ServerRefused as error:
             if error.status == 404 and call.model:
                 raise refusals.model_missing(call.model, self._names(), url=self.url) from error
             raise
+        except RuntimeError as error:  # httpx's word for a client that was closed just now
+            if not client.is_closed:
+                raise
+            from ollama_kit.server.faults import closed
+
+            raise closed(exchange.url_of(call, self.connection)) from error
         try:
             yield response
         finally:

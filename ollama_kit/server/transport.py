@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import random
 import ssl
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -20,30 +19,35 @@ from ollama_kit import __version__
 from ollama_kit.errors import ServerError, UsageError
 from ollama_kit.server.connection import Connection, proxy_shown
 from ollama_kit.server.exchange import BETWEEN_S
-from ollama_kit.server.faults import translated, worth_another_try
+from ollama_kit.server.faults import closed, translated, worth_another_try
 from ollama_kit.server.refusals import refusal
+from ollama_kit.server.sockets import Sockets
 
 ERROR_BODY_LIMIT_BYTES = 2**20
 
 
 class Transport(httpx.BaseTransport):
-    """Sends one request, again where that can help; `sleep` and `jitter` (in [0, 1)) are the caller's to replace."""
+    """Sends one request, again where that can help; `sleep` and `jitter` (in [0, 1)) are the caller's to replace.
+
+    Closing it ends the requests that run, in whichever thread: each raises ServerUnreachable there."""
 
     def __init__(
         self,
         connection: Connection,
         *,
-        sleep: Callable[[float], None] = time.sleep,
+        sleep: Callable[[float], None] | None = None,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        self._connection, self._sleep, self._jitter = connection, sleep, jitter
         with _settings_checked(connection):
             self._inner = httpx.HTTPTransport(
                 verify=_trust(connection), trust_env=False, proxy=_proxy(connection), limits=LIMITS
             )
+        self._sockets = Sockets(self._inner.close)
+        self._connection, self._sleep, self._jitter = connection, sleep or self._sockets.wait, jitter
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         _dress(request, self._connection)
+        request.extensions["trace"] = self._sockets.note
         failures = 0
         while True:
             try:
@@ -51,17 +55,25 @@ class Transport(httpx.BaseTransport):
             except ServerError as error:
                 failures += 1
                 delay_s = self._connection.retry.delay_s(failures, self._jitter())
-                if delay_s is None or not worth_another_try(error):
+                if delay_s is None or self._sockets.ended or not worth_another_try(error):
                     raise
             self._sleep(delay_s)
 
     def _once(self, request: httpx.Request) -> httpx.Response:
         url = _called(request.url)
-        with translated(url, answering=False, proxy=proxy_shown(self._connection)):
-            response = self._inner.handle_request(request)
+        self._sockets.enter(url)
+        try:
+            with (
+                _ended_by_closing(self._sockets, url),
+                translated(url, answering=False, proxy=proxy_shown(self._connection)),
+            ):
+                response = self._inner.handle_request(request)
+        except BaseException:
+            self._sockets.leave()
+            raise
         assert isinstance(response.stream, httpx.SyncByteStream)
         _await_rest(request)
-        stream = _Stream(response.stream, url)
+        stream = _Stream(response.stream, url, self._sockets)
         answer = httpx.Response(
             response.status_code, headers=response.headers, stream=stream, extensions=response.extensions
         )
@@ -74,7 +86,7 @@ class Transport(httpx.BaseTransport):
         raise refusal(answer.status_code, body, url=url, location=answer.headers.get("location", ""))
 
     def close(self) -> None:
-        self._inner.close()
+        self._sockets.end()
 
 
 class AsyncTransport(httpx.AsyncBaseTransport):
@@ -134,15 +146,22 @@ class AsyncTransport(httpx.AsyncBaseTransport):
 
 
 class _Stream(httpx.SyncByteStream):
-    def __init__(self, inner: httpx.SyncByteStream, url: str) -> None:
-        self._inner, self._url = inner, url
+    def __init__(self, inner: httpx.SyncByteStream, url: str, sockets: Sockets) -> None:
+        self._inner, self._url, self._sockets = inner, url, sockets
+        self._left = False
 
     def __iter__(self) -> Iterator[bytes]:
-        with translated(self._url, answering=True):
+        with _ended_by_closing(self._sockets, self._url), translated(self._url, answering=True):
             yield from self._inner
 
     def close(self) -> None:
-        self._inner.close()
+        if self._left:
+            return
+        self._left = True
+        try:
+            self._inner.close()
+        finally:
+            self._sockets.leave()
 
 
 class _AsyncStream(httpx.AsyncByteStream):
@@ -169,6 +188,17 @@ def _dress(request: httpx.Request, connection: Connection) -> None:
     request.headers["accept-encoding"] = "identity"
     for name, value in connection.headers.items():
         request.headers[name] = value
+
+
+@contextmanager
+def _ended_by_closing(sockets: Sockets, url: str) -> Iterator[None]:
+    """Says of a request that was ended by `close` just that: what was raised depends on where it was met."""
+    try:
+        yield
+    except Exception as fault:
+        if not sockets.ended:
+            raise
+        raise closed(url) from fault
 
 
 @lru_cache(maxsize=64)

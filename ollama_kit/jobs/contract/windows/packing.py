@@ -60,9 +60,8 @@ class Packer:
     def windows(self, scores: Sequence[int]) -> tuple[tuple[Window, ...], tuple[str, ...]]:
         """Windows with every segment that is worth something, and the labels of those left out for want of room.
 
-        Where the whole contract fits in one window that is it: what is next to a clause may change its meaning."""
-        if not any(scores):
-            return (), ()
+        Where the whole contract fits in one window that is it, whatever the segments are worth: what is next to a
+        clause may change its meaning, and no list of words is complete."""
         whole = self._all()
         if whole is not None:
             return (whole,), ()

@@ -55,7 +55,7 @@ class Transport(httpx.BaseTransport):
             except ServerError as error:
                 failures += 1
                 delay_s = self._connection.retry.delay_s(failures, self._jitter())
-                if delay_s is None or self._sockets.ended or not worth_another_try(error):
+                if delay_s is None or not worth_another_try(error):
                     raise
             self._sleep(delay_s)
 

@@ -21,10 +21,11 @@ def texts(document: ReadDocument, role: str = "") -> list[str]:
 
 
 def check_places(document: ReadDocument) -> None:
-    """Each character of a paragraph has that paragraph and its page as its place."""
+    """Each character of a paragraph has that paragraph and its page as its place; overleaf it is the next page."""
     for paragraph in document.paragraphs:
         for offset in {paragraph.start, (paragraph.start + paragraph.end - 1) // 2, paragraph.end - 1}:
-            assert document.place(offset) == (paragraph.page, paragraph.number)
+            turned = sum(paragraph.start < page.start <= offset for page in document.pages)
+            assert document.place(offset) == (paragraph.page + turned, paragraph.number)
 
 
 def test_the_chinese_contract_is_read_as_it_was_written() -> None:

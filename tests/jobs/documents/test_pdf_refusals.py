@@ -43,6 +43,8 @@ def test_a_pdf_that_only_forbids_copying_opens(tmp_path: Path) -> None:
     locked = StandardEncryption("", ownerPassword="owner", canCopy=0)
     path = pdf(tmp_path / "a.pdf", PAGE, encrypt=locked)
     assert read_document(path).text == "This is the contract of two parties."
+    # A batch has one password, for those of its files that need it.
+    assert read_document(path, password="of another file").text == "This is the contract of two parties."
 
 
 def test_a_scan_is_refused_with_the_remedy(tmp_path: Path) -> None:

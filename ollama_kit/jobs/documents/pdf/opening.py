@@ -27,14 +27,15 @@ BROKEN_HINT = (
 
 @contextmanager
 def opened(path: Path, password: str | None, limits: Limits) -> Iterator[Any]:
-    """The open document (pypdfium2's PdfDocument), for this thread alone until it is closed.
+    """The open document (pypdfium2's PdfDocument), for this thread alone until it is closed. One that opens without a
+    password opens with any: a batch has a password for some of its files.
 
     DocumentError where it is cut short, broken, locked, or has too many pages."""
     pdfium = loaded()
     _check_end(path)
     with _PDFIUM:
         try:
-            document = pdfium.PdfDocument(path, password=password)
+            document = _loaded_document(pdfium, path, password)
         except pdfium.PdfiumError as problem:
             raise _refusal(problem, path, password) from problem
         try:
@@ -44,6 +45,19 @@ def opened(path: Path, password: str | None, limits: Limits) -> Iterator[Any]:
             yield document
         finally:
             document.close()
+
+
+def _loaded_document(pdfium: Any, path: Path, password: str | None) -> Any:
+    try:
+        return pdfium.PdfDocument(path, password=password)
+    except pdfium.PdfiumError:
+        if password is None:
+            raise
+        try:
+            return pdfium.PdfDocument(path)
+        except pdfium.PdfiumError:
+            pass  # the first error says more
+        raise
 
 
 SPLIT_HINT = (

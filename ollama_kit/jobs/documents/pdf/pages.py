@@ -18,6 +18,7 @@ from ollama_kit.jobs.documents.pdf.columns import regions
 from ollama_kit.jobs.documents.pdf.edges import mark_edges
 from ollama_kit.jobs.documents.pdf.ink import MOST_OBJECTS, Box, Painted, painted
 from ollama_kit.jobs.documents.pdf.opening import SPLIT_HINT, opened, pages_of, raw
+from ollama_kit.jobs.documents.pdf.overleaf import join_overleaf
 from ollama_kit.jobs.documents.pdf.paragraphs import Lines, joined, paragraphs_of
 from ollama_kit.jobs.documents.pdf.rows import rows_of, stretches_of
 from ollama_kit.jobs.documents.pdf.turning import turned, upright
@@ -30,9 +31,11 @@ WRAPPED_SHARE = 0.5
 
 @dataclass(slots=True)
 class _Book:
-    """What the pages read so far gave. `heights`: where each piece stands on its page, from 0 (top) to 1."""
+    """What the pages read so far gave. `lines` and `heights` are of the draft's pieces: where each stands on its page,
+    from 0 (top) to 1."""
 
     draft: Draft = field(default_factory=Draft)
+    lines: list[Lines] = field(default_factory=list)
     heights: list[float] = field(default_factory=list)
     states: list[legible.PageState] = field(default_factory=list)
 
@@ -50,6 +53,7 @@ def read_pdf(path: Path, password: str | None, limits: Limits) -> tuple[Draft, i
         book.draft.asides.extend(Aside(value) for value in beside.properties(document))
     book.draft.warnings[:0] = legible.check(book.states, path)
     book.draft.pieces = mark_edges(book.draft.pieces, book.heights, len(book.states))
+    join_overleaf(book.draft, book.lines)
     return book.draft, len(book.states)
 
 
@@ -91,6 +95,7 @@ def _add_page(page: Any, text_page: Any, sheet: _Sheet, book: _Book) -> None:
     for place, lines in _paragraphs(found.words, paper, _borders(paint, paper)):
         if lines.text.strip():
             book.draft.add(Piece(lines.text, number, lines.role))
+            book.lines.append(lines)
             book.heights.append(place)
 
 

@@ -29,12 +29,17 @@ SHORT = 0.5
 
 
 class Lines(NamedTuple):
-    """A paragraph of a page: its text, and the top and bottom of its box (points, down the page)."""
+    """A paragraph of a page: its text, and the top and bottom of its box (points, down the page).
+
+    `full`: its last line reaches the right side, so that it may go on elsewhere; `flush`: its first begins at the left
+    one."""
 
     text: str
     top: float
     bottom: float
     role: Role = "text"
+    full: bool = False
+    flush: bool = False
 
 
 def paragraphs_of(rows: Sequence[Row], least_width: float = 0.0) -> Iterator[Lines]:
@@ -43,20 +48,21 @@ def paragraphs_of(rows: Sequence[Row], least_width: float = 0.0) -> Iterator[Lin
     left, pitch = min((row.x0 for row in rows), default=0.0), _pitch(rows)
     right = max((row.x1 for row in rows), default=0.0)
     right = max(right, left + least_width)
+    sides = left, right
     gathered: list[Row] = []
     for at, row in enumerate(rows):
         ruled = row.cells[0].table
         table = ruled or any(_lined_up(row, other) for other in (*rows[max(at - 1, 0) : at], *rows[at + 1 : at + 2]))
         if table or _widest_gap(row) > BLANK:
-            yield from _made(gathered)
+            yield from _made(gathered, sides)
             gathered = []
             yield Lines(row.text, row.y0, row.y1, "table" if table else "text")
             continue
-        if gathered and not _goes_on(gathered, row, (left, right), pitch):
-            yield from _made(gathered)
+        if gathered and not _goes_on(gathered, row, sides, pitch):
+            yield from _made(gathered, sides)
             gathered = []
         gathered.append(row)
-    yield from _made(gathered)
+    yield from _made(gathered, sides)
 
 
 def _lined_up(row: Row, other: Row) -> bool:
@@ -93,9 +99,12 @@ def joined(lines: Iterable[str]) -> str:
     return text
 
 
-def _made(rows: Sequence[Row]) -> Iterator[Lines]:
+def _made(rows: Sequence[Row], sides: tuple[float, float]) -> Iterator[Lines]:
     if rows:
-        yield Lines(joined(row.text.replace("\t", " ") for row in rows), rows[0].y0, rows[-1].y1)
+        first, last = rows[0], rows[-1]
+        full = last.x1 > sides[1] - (1.5 if _NO_SPACE.match(last.text[-1]) else 8) * last.height
+        flush = first.x0 <= sides[0] + 0.8 * first.height
+        yield Lines(joined(row.text.replace("\t", " ") for row in rows), first.y0, last.y1, full=full, flush=flush)
 
 
 class _Pitch(NamedTuple):

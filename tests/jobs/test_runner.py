@@ -9,7 +9,9 @@ import subprocess
 import sys
 import textwrap
 import threading
+from collections.abc import Iterator
 from concurrent.futures import Future
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,9 @@ import pytest
 from ollama_kit.errors import ContextOverflow, ServerUnreachable, UsageError
 from ollama_kit.jobs.ledger import Ledger, task_key
 from ollama_kit.jobs.runner import Batch, Progress, Task
+from tests.scripted import HANG, Do, Reply, ScriptedServer, chat
+
+HANG_LIMIT_S = 20.0
 
 
 def tasks(count: int) -> list[Task]:
@@ -193,3 +198,198 @@ def test_a_run_killed_at_any_moment_goes_on_where_it_stopped(tmp_path: Path) -> 
     subprocess.run(command, env={**os.environ, "PYTHONPATH": str(root)}, check=True)
     with Ledger(ledger, "t") as opened:
         assert opened.speeds()["tasks"] == 400
+
+
+# -- tasks that are produced while others run
+
+
+def test_tasks_are_produced_while_others_run(tmp_path: Path) -> None:
+    """With one slot the second task is there before the first has ended: no slot waits for a file to be read."""
+    produced = threading.Event()
+
+    def produce() -> Iterator[Task]:
+        first, second, third = tasks(3)
+        yield first
+        produced.set()
+        yield second
+        yield third
+
+    def work(number: int) -> int:
+        assert produced.wait(10), "the second task is produced only after the first"
+        return number
+
+    with Ledger(tmp_path / "ledger.sqlite", "t") as ledger:
+        outcomes = Batch(work, ledger).run(produce())
+    assert [outcome.value for outcome in outcomes.values()] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("slots", [1, 3])
+def test_production_runs_ahead_by_as_many_as_there_are_slots(slots: int, tmp_path: Path) -> None:
+    """No more: what was read is kept in memory."""
+    begun, produced, ahead = [0], [0], [0]
+
+    def produce() -> Iterator[Task]:
+        for task in tasks(20):
+            produced[0] += 1
+            yield task
+
+    def work(number: int) -> int:
+        begun[0] += 1
+        ahead[0] = max(ahead[0], produced[0] - begun[0])
+        return number
+
+    with Ledger(tmp_path / "ledger.sqlite", "t") as ledger:
+        Batch(work, ledger, slots=slots).run(produce())
+    assert begun == produced == [20]
+    assert ahead[0] <= 2 * slots
+
+
+def test_outcomes_are_in_the_order_of_the_tasks(tmp_path: Path) -> None:
+    """Whichever ended first, and whether the ledger knew it or not; a task that comes twice is done once."""
+    gate = threading.Event()
+
+    def work(number: int) -> int:
+        if number == 0:
+            assert gate.wait(10)
+        if number == 3:
+            gate.set()
+        return number
+
+    with Ledger(tmp_path / "ledger.sqlite", "t") as ledger:
+        Batch(work, ledger).run(tasks(6)[4:5])
+        outcomes = Batch(work, ledger, slots=2).run(iter([*tasks(6), *tasks(3)]))
+    assert list(outcomes) == [task.key for task in tasks(6)]
+
+
+def test_what_the_producer_raises_goes_through_and_what_runs_comes_to_its_end(tmp_path: Path) -> None:
+    """A file that can not be read is the producer's to tell of; if it raises, the batch ends with that."""
+    raised = threading.Event()
+
+    def produce() -> Iterator[Task]:
+        try:
+            yield tasks(1)[0]
+            raise UsageError("no such folder")
+        finally:
+            raised.set()
+
+    def work(number: int) -> int:
+        assert raised.wait(10)
+        return number
+
+    with Ledger(tmp_path / "ledger.sqlite", "t") as ledger:
+        with pytest.raises(UsageError, match="no such folder"):
+            Batch(work, ledger).run(produce())
+        assert ledger.find(tasks(1)[0].key) is not None
+
+
+def test_a_server_that_is_away_ends_the_production_too(tmp_path: Path) -> None:
+    """An endless producer is not asked for more."""
+
+    def work(number: int) -> int:
+        if number == 2:
+            raise ServerUnreachable("gone", url="http://127.0.0.1:9")
+        return number
+
+    def produce() -> Iterator[Task]:
+        for number in count():
+            yield Task(task_key("t", [number]), str(number), number)
+
+    with Ledger(tmp_path / "ledger.sqlite", "t") as ledger:
+        with pytest.raises(ServerUnreachable):
+            Batch(work, ledger).run(produce())
+        assert ledger.speeds()["tasks"] == 2
+
+
+def test_totals_grow_as_tasks_are_produced_and_what_is_left_is_not_guessed_before(tmp_path: Path) -> None:
+    """The end of production is the moment from which seconds are left."""
+    told: list[Progress] = []
+    now = [0.0]
+
+    def work(number: int) -> int:
+        now[0] += 2.0
+        return number
+
+    with Ledger(tmp_path / "ledger.sqlite", "t") as ledger:
+        Batch(work, ledger, clock=lambda: now[0]).run(tasks(1))
+        Batch(work, ledger, clock=lambda: now[0], tell=told.append).run(iter(tasks(6)))
+    assert (told[0].done, told[0].total, told[0].tokens_total) == (1, 1, 10)
+    assert [progress.total for progress in told] == sorted(progress.total for progress in told)
+    assert all(progress.seconds_left is None for progress in told if progress.total < 6)
+    assert (told[-1].total, told[-1].tokens_total, told[-1].seconds_left) == (6, 60, 0.0)
+
+
+def test_ctrl_c_while_a_task_is_produced_ends_the_producer_where_it_is(tmp_path: Path) -> None:
+    """It is raised in the producer, which can close its file; what had finished is kept, and `stop` is called."""
+    stopped, finished, closed = threading.Event(), threading.Event(), [False]
+
+    def produce() -> Iterator[Task]:
+        yield tasks(3)[0]
+        assert finished.wait(10)
+        yield tasks(3)[1]
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            threading.Event().wait(10)
+            yield tasks(3)[2]
+        finally:
+            closed[0] = True
+
+    def work(number: int) -> int:
+        if number == 1:
+            assert stopped.wait(10)
+            raise ServerUnreachable("closed", url="http://127.0.0.1:9")
+        finished.set()
+        return number
+
+    with Ledger(tmp_path / "ledger.sqlite", "t") as ledger:
+        with pytest.raises(KeyboardInterrupt):
+            Batch(work, ledger, stop=stopped.set).run(produce())
+        assert [ledger.find(task.key) is not None for task in tasks(3)] == [True, False, False]
+    assert closed[0]
+
+
+# -- Ctrl-C and a server that never answers
+
+
+@pytest.mark.parametrize("slots", [1, 4])
+def test_ctrl_c_ends_requests_that_are_never_answered(slots: int, tmp_path: Path) -> None:
+    """As many as there are slots wait for their first byte; the process ends with 130, no thread keeps it alive, and
+    what was finished before is in the ledger."""
+    waiting = threading.Semaphore(0)
+    root, ledger = Path(__file__).parents[2], tmp_path / "ledger.sqlite"
+    program = textwrap.dedent(
+        """
+        import sys
+        from pathlib import Path
+        from ollama_kit.jobs.ledger import Ledger, task_key
+        from ollama_kit.jobs.runner import Batch, Task
+        from ollama_kit.server import Server
+        url, ledger, slots = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
+        tasks = [Task(task_key("t", [number]), str(number), number) for number in range(12)]
+        with Server.at(url, {}) as server, Ledger(ledger, "t") as ledger:
+            def work(number):
+                with server.chat({"model": "m"}) as lines:
+                    return [line["message"]["content"] for line in lines]
+            try:
+                Batch(work, ledger, slots, stop=server.close).run(tasks)
+            except KeyboardInterrupt:
+                sys.exit(130)
+        """
+    )
+    with ScriptedServer() as server:
+        server.on("POST", "/api/chat", chat("first"), chat("second"))
+        server.always("POST", "/api/chat", Reply(200, (Do(waiting.release), HANG), framing="raw"))
+        process = subprocess.Popen(
+            [sys.executable, "-c", program, server.url, str(ledger), str(slots)],
+            env={**os.environ, "PYTHONPATH": str(root)},
+        )
+        try:
+            assert all(waiting.acquire(timeout=HANG_LIMIT_S) for _ in range(slots))
+            process.send_signal(signal.SIGINT)
+            assert process.wait(HANG_LIMIT_S) == 130
+        finally:
+            process.kill()
+            process.wait()
+        assert all(seen.hung_up.wait(HANG_LIMIT_S) for seen in server.seen("POST", "/api/chat")[2:])
+        assert len(server.seen("POST", "/api/chat")) == 2 + slots
+    with Ledger(ledger, "t") as opened:
+        assert opened.speeds()["tasks"] == 2

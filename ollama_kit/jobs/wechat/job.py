@@ -81,7 +81,7 @@ class WeChatJob:
         failure in the coverage; a server that is away is an error, and what was done stays in the ledger."""
         chunks = self._chunks(messages)
         tasks = [self._task(chunk) for chunk in chunks]
-        batch = Batch(self._read, self.ledger, self.slots, tell=self.tell, stop=self.client.close)
+        batch = Batch(self._read, self.ledger, self.slots, tell=self.tell, stop=self.client.server.close)
         outcomes = batch.run(tasks, executor)
         by_chat: dict[str, list[tuple[Chunk, Outcome]]] = {}
         for chunk, task in zip(chunks, tasks, strict=True):

@@ -11,6 +11,7 @@ from ollama_kit.jobs.contract.facts.moments import read_dates
 from ollama_kit.jobs.contract.facts.money import read_amounts, read_rates, read_warranties
 from ollama_kit.jobs.contract.facts.parties import SEARCHED, read_parties
 from ollama_kit.jobs.contract.facts.payments import read_payments
+from ollama_kit.jobs.contract.facts.provisions.reading import read_provisions
 from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.risks import find_risks
 from ollama_kit.jobs.contract.structure.definitions import read_definitions
@@ -51,6 +52,7 @@ def extract_facts(document: ReadDocument) -> ContractFacts:
         structure=structure,
         warnings=document.warnings,
         payments=read_payments(text, structure.outline),
+        provisions=read_provisions(text, structure.outline),
     )
     return replace(facts, risks=find_risks(text, facts))
 

@@ -134,6 +134,51 @@ PROVISIONS = (
 )
 """The topics on which rules read provisions, sentence by sentence; the others have facts of their own."""
 
+_SEARCHED = {
+    "parties": "甲方 乙方 买方 卖方 以下简称 统一社会信用代码 | between… hereinafter party|a",
+    "subject": "货物 产品 标的 服务内容 租赁物 | goods products services premises scope|of|work",
+    "dates": "期限 有效期 生效 签订日期 届满 | effective|date term commence… expire…",
+    "renewal": "续期 续约 续签 续订 续租 续展 顺延 展期 延续 延长 优先承租 | renew… extend… extension",
+    "price": "总价 价款 金额 人民币 单价 租金 押金 | price fees rent us$",
+    "payment": "付款 支付 预付 首付 尾款 余款 定金 质保金 结算 | pay… payment net instalment… deposit invoice",
+    "tax": "含税 税率 税费 税款 税金 增值税 发票 专票 普票 代扣 | tax… vat",
+    "delivery": "交付 交货 运抵 送至 运至 送达 供货 发货 到货 移交 交房 运费 风险 运输 | deliver… shipment shipped "
+    "ship freight "
+    "risk|of|loss incoterms f.o.b fob cif",
+    "acceptance": "验收 检验 异议 视为合格 视为接受 | inspect… accept… reject…",
+    "warranty": "质保期 保修期 质量保证期 质量保修期 | warranty|period warranty warranties",
+    "liability": "违约金 滞纳金 罚息 赔偿 免受 损失 责任 | liab… indemnif… hold|harmless liquidated penalt… late|fee "
+    "late|charge "
+    "late|payment overdue past|due damages termination|fee",
+    "confidentiality": "保密 商业秘密 泄露 披露 透露 | confiden… non-disclosure nondisclosure disclos… secret…",
+    "intellectual_property": "知识产权 著作权 版权 专利 商标 技术成果 工作成果 研发成果 开发成果 | intellectual"
+    "|property copyright… patent… "
+    "trademark… work|product… for|hire title proprietary|right… invention… trade|secret… marks domain|name…",
+    "termination": "解除 终止 | terminat…",
+    "force_majeure": "不可抗力 | force|majeure act|of|god acts|of|god reasonable|control",
+    "governing_law": "适用…法律 | governed|by laws|of",
+    "disputes": "仲裁委员会 仲裁中心 人民法院 管辖 争议 | arbitration courts|of jurisdiction venue",
+    "signatures": "盖章 签字 签章 签署 | in|witness|whereof by: /s/ signed",
+}
+"""What is looked for on each topic, Chinese before English: blanks part the words, | stands for the blanks in one."""
+
+
+@cache
+def searched_for(topic: str) -> tuple[str, ...]:
+    """The words that are looked for on a topic, in both languages, for people to read; … stands for any ending.
+
+    >>> searched_for("termination")
+    ('解除', '终止', 'terminat…')
+    """
+    chinese, _, english = _SEARCHED[topic].partition(" | ")
+    return tuple(word.replace("|", " ") for word in (*chinese.split(), *english.split()))
+
+
+@cache
+def stems_of(topic: str) -> tuple[str, ...]:
+    """The same words as they stand in the text, in lower case: without the sign for any ending."""
+    return tuple(word.rstrip("…") for word in searched_for(topic))
+
 
 @cache
 def _compiled(pattern: str) -> re.Pattern[str]:

@@ -26,12 +26,17 @@ class Structure:
 @dataclass(frozen=True, slots=True)
 class Risk:
     """Something that whoever signs should look at. `rule` is stable, for programs; `evidence` is empty only for what
-    is missing, and has both sides of a contradiction."""
+    is missing or hidden, and has both sides of a contradiction. `message_zh` says the same as `message`."""
 
     rule: str
     kind: str
     message: str
+    message_zh: str
     evidence: tuple[Evidence, ...] = ()
+
+    def said(self, language: str) -> str:
+        """The message in one of the contract's languages."""
+        return self.message_zh if language == "zh" else self.message
 
 
 @dataclass(frozen=True, slots=True)

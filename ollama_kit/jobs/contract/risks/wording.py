@@ -18,6 +18,7 @@ MOST_EACH = 5
 class _Rule:
     name: str
     message: str
+    message_zh: str
     words: str
 
 
@@ -25,6 +26,7 @@ _RULES = (
     _Rule(
         "unilateral_change",
         "one side alone may change the contract or its price",
+        "一方可单方变更合同或价格",
         r"(?:甲方|乙方|出租方|平台|公司)(?:有权)?(?:单方|随时|自行)[^,。;\n]{0,12}(?:变更|调整|修改)"
         r"|(?:may|reserves the right to)"
         r"[^.;\n]{0,30}(?:modify|amend|change|increase)[^.;\n]{0,40}(?:at any time|sole discretion|without notice)",
@@ -32,7 +34,9 @@ _RULES = (
     _Rule(
         "unilateral_termination",
         "one side alone may end the contract at any time",
-        r"(?:甲方|乙方|出租方|发包方|委托方)(?:有权)?(?:随时|单方)[^,。;\n]{0,10}(?:解除|终止)|(?:company|licensor|franchisor|buyer|customer|"
+        "一方可随时单方解除合同",
+        r"(?:甲方|乙方|出租方|发包方|委托方)(?:有权)?(?:随时|单方)[^,。;\n]{0,10}(?:解除|终止)|(?:company|licensor"
+        r"|franchisor|buyer|customer|"
         r"party [ab]|tickets)\s(?:may|shall have the right to|has the right "
         r"to)\sterminate[^.;\n]{0,60}(?:any reason|at any time|without cause|"
         r"for convenience|sole discretion)",
@@ -40,16 +44,19 @@ _RULES = (
     _Rule(
         "sole_interpretation",
         "the right to interpret the contract is one side's",
+        "解释权归一方所有",
         r"最终解释权|解释权归|sole (?:judge|and final interpretation)",
     ),
     _Rule(
         "sole_discretion",
         "one side decides at its discretion",
+        "由一方自行决定",
         r"sole (?:and absolute )?discretion|单方(?:面)?决定|自行决定",
     ),
     _Rule(
         "unlimited_liability",
         "liability has no limit, or one side has none",
+        "责任没有上限，或一方不承担责任",
         r"承担(?:一切|全部|无限)[^,。;\n]{0,8}(?:责任|后果|损失)|不承担任何(?:责任|法律责任)|概不负责"
         r"|unlimited liability|"
         r"shall (?:not|have no) (?:be )?liab(?:le|ility)[^.;\n]{0,40}(?:any|under any circumstances)",
@@ -57,11 +64,13 @@ _RULES = (
     _Rule(
         "automatic_renewal",
         "the contract goes on by itself unless notice is given in time",
+        "不及时通知，合同将自动续期",
         r"自动(?:续期|续约|顺延|延续|展期)|automatically (?:be )?(?:renew|extend)\w*",
     ),
     _Rule(
         "waiver",
         "a right is waived in advance",
+        "预先放弃权利",
         r"放弃[^,。;\n]{0,16}(?:权利|抗辩|诉讼|追索)|waives? (?:any|all|its) (?:right|claim|defen[cs]e)",
     ),
 )
@@ -72,11 +81,13 @@ def find_wording(text: ContractText, facts: ContractFacts) -> Iterator[Risk]:
     for rule, pattern in _compiled():
         for _, match in zip(range(MOST_EACH), pattern.finditer(text.lower), strict=False):
             sentence = text.evidence(*sentence_around(text.folded, *match.span()))
-            yield Risk(rule.name, "one-sided", rule.message, (sentence,))
+            yield Risk(rule.name, "one-sided", rule.message, rule.message_zh, (sentence,))
     for hidden in text.document.hidden:
         orders = " that gives orders to a model" if hidden.orders else ""
         shown = " ".join(hidden.text.split())[:120]
-        yield Risk("hidden_text", "hidden", f"text nobody sees ({hidden.rule}){orders}: {shown}")
+        orders_zh = "，内容是对模型的指令" if hidden.orders else ""
+        message = f"text nobody sees ({hidden.rule}){orders}: {shown}"
+        yield Risk("hidden_text", "hidden", message, f"隐藏文字（{hidden.rule}）{orders_zh}：{shown}")
 
 
 @cache

@@ -7,8 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from ollama_kit.jobs.contract.contract_facts import ContractFacts, Risk, Structure
-from ollama_kit.jobs.contract.facts.values import Fact, Length, Money, Party, Rate, Value
+from ollama_kit.jobs.contract.facts.values import Detail, Fact, Length, Money, Party, Payment, Provision, Rate, Value
 from ollama_kit.jobs.contract.passages import Evidence
+from ollama_kit.jobs.contract.topics import PROVISIONS, searched_for
 
 FORMAT = 1
 """The version of the form; a change that a reader must know of raises it."""
@@ -36,6 +37,8 @@ def facts_as_dict(facts: ContractFacts) -> dict[str, Any]:
         "amounts": [_money(amount) for amount in facts.amounts],
         "rates": [_rate(rate) for rate in facts.rates],
         "warranties": [_length(length) for length in facts.warranties],
+        "payments": [_payment(payment) for payment in facts.payments],
+        "provisions": {topic: _provided(topic, facts) for topic in PROVISIONS},
         "risks": [_risk(risk) for risk in facts.risks],
         "structure": _structure(facts.structure),
         "warnings": list(facts.warnings),
@@ -126,11 +129,47 @@ def _length(length: Length) -> dict[str, Any]:
     }
 
 
+def _payment(payment: Payment) -> dict[str, Any]:
+    return {
+        "stage": payment.stage,
+        "share": None if payment.share is None else str(payment.share),
+        "currency": payment.currency,
+        "amount": _decimal(payment.amount),
+        "trigger": payment.trigger,
+        "due": payment.due,
+        "clause": payment.clause,
+        "evidence": _evidence(payment.evidence),
+    }
+
+
+def _provided(topic: str, facts: ContractFacts) -> dict[str, Any]:
+    found = [provision for provision in facts.provisions if provision.topic == topic]
+    return {
+        "state": "found" if found else "absent",
+        "items": [_provision(provision) for provision in found],
+        "searched": list(searched_for(topic)),
+    }
+
+
+def _provision(provision: Provision) -> dict[str, Any]:
+    return {
+        "clause": provision.clause,
+        "title": provision.title,
+        "details": [_detail(detail) for detail in provision.details],
+        "evidence": _evidence(provision.evidence),
+    }
+
+
+def _detail(detail: Detail) -> dict[str, Any]:
+    return {"name": detail.name, "value": detail.value, "evidence": _evidence(detail.evidence)}
+
+
 def _risk(risk: Risk) -> dict[str, Any]:
     return {
         "rule": risk.rule,
         "kind": risk.kind,
         "message": risk.message,
+        "message_zh": risk.message_zh,
         "evidence": [_evidence(one) for one in risk.evidence],
     }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,20 +11,14 @@ from typing import Any
 
 import click
 
-from ollama_kit.cli.options import settings_from
+from ollama_kit.cli.batches import minutes, open_batch
 from ollama_kit.cli.output import print_json, warn
-from ollama_kit.cli.progress import batch_progress
-from ollama_kit.client.blocking import Client
 from ollama_kit.errors import UsageError
-from ollama_kit.jobs.ledger import Ledger
 from ollama_kit.jobs.wechat.job import JOB, WeChatJob
 from ollama_kit.jobs.wechat.message import CHINA, Message
 from ollama_kit.jobs.wechat.readers.reading import ReadOptions, read_messages
 from ollama_kit.jobs.wechat.selection import select, selection_of, zone_named
 from ollama_kit.jobs.wechat.summary import Summary
-from ollama_kit.settings import Settings
-
-LEDGER = ".ollama-kit-ledger.sqlite"
 
 
 @dataclass(frozen=True)
@@ -57,15 +50,15 @@ class ChatRun:
     @contextmanager
     def job(self) -> Iterator[WeChatJob]:
         """The job on the server that is named. With --out its ledger lies in that folder, else in memory only."""
-        settings = settings_from(self.flags["host"], self.flags["allow_remote"])
-        out: Path | None = self.flags["out"]
-        where = out / LEDGER if out else ":memory:"
-        with Client(settings) as client, Ledger(where, JOB) as ledger, batch_progress("reading") as tell:
-            slots = self.flags["parallel"] or _server_slots(settings)
-            try:
-                yield WeChatJob(client, self.flags["model"], ledger, slots, self.flags["policy"], tell=tell)
-            finally:
-                client.server.unload(self.flags["model"])
+        with open_batch(self.flags, JOB) as around:
+            yield WeChatJob(
+                around.client,
+                self.flags["model"],
+                around.ledger,
+                around.slots,
+                self.flags["policy"],
+                tell=around.tell,
+            )
 
     def print_estimate(self, job: WeChatJob, messages: Sequence[Message], *, as_json: bool) -> None:
         """Chunks, tokens and minutes; a speed that is not known yet is measured with a short request."""
@@ -74,7 +67,7 @@ class ChatRun:
             print_json(found)
             return
         click.echo(f"{found.messages:,} messages in {found.chunks:,} chunks, {found.chunks_done:,} of them done")
-        click.echo(f"{found.tokens:,} tokens to read, about {_minutes(found.seconds)} at the speed just measured")
+        click.echo(f"{found.tokens:,} tokens to read, about {minutes(found.seconds)} at the speed just measured")
 
     def deliver(self, summaries: Sequence[Summary], *, to_stdout: bool) -> None:
         """Writes the files, or prints the Markdown where none were asked for; then sends it, if that was asked for."""
@@ -93,16 +86,3 @@ class ChatRun:
 
             posted = post_markdown(self.flags["post"], "\n\n".join(map(write_markdown, summaries)))
             click.echo(f"sent to {posted.host}", err=True)
-
-
-def _server_slots(settings: Settings) -> int:
-    """How many requests the server answers at once: what OLLAMA_NUM_PARALLEL says where it is on this machine (no
-    endpoint tells), else one."""
-    from ollama_kit.server.connection import connect_with
-
-    said = os.environ.get("OLLAMA_NUM_PARALLEL", "")
-    return int(said) if said.isdigit() and int(said) > 0 and connect_with(settings).host.is_loopback else 1
-
-
-def _minutes(seconds: float) -> str:
-    return f"{seconds:.0f} seconds" if seconds < 90 else f"{seconds / 60:.0f} minutes"

@@ -15,6 +15,9 @@ REPORTED = 0.45
 """What is left of a score where the text only speaks about an injection: the suspicious part is a quotation."""
 
 
+_SPOKEN_TO = {"address", "order"}
+"""Families that also fit a sentence about a machine, and not to it."""
+
 LED = "{start}"
 LEAD = 24
 """Characters before an order in which the word that leads it in is looked for."""
@@ -163,10 +166,12 @@ class RuleSet:
 
     def _discounted(self, sentence: str, score: Score) -> Score:
         """Less where the text reports what somebody else said, and says nothing itself; or where it binds the parties
-        of a contract, and speaks of no machine."""
+        of a contract, and speaks of no machine, or of one that a party supplies and of what that is to do."""
         if score.total < REPORTED or "turn" in score.families:
             return score
         if _spoken("parties").search(sentence) and not _spoken("machine").search(sentence):
+            return Score(score.families, REPORTED)
+        if score.families.keys() <= _SPOKEN_TO and _spoken("supplied").search(sentence):
             return Score(score.families, REPORTED)
         if not _spoken("reported").search(sentence):
             return score

@@ -1,4 +1,4 @@
-"""A server that answers at once with what it was told to: so that what is left to measure is the caller.
+"""A server that answers at once, or after a time, with what it was told to: what is left to measure is the caller.
 
     with serving({"POST /api/chat": Canned((b"…",), stream=True)}) as url: …
 
@@ -18,10 +18,12 @@ from dataclasses import asdict, dataclass
 
 @dataclass(frozen=True)
 class Canned:
-    """One answer: its lines, each in a chunk of its own where it is a `stream`, else one body."""
+    """One answer: its lines, each in a chunk of its own where it is a `stream`, else one body; `after_s` seconds after
+    it was asked for, however many ask at once."""
 
     lines: tuple[str, ...]
     stream: bool = False
+    after_s: float = 0.0
 
     def encoded(self) -> bytes:
         """The whole of the HTTP answer, which is sent in one write."""
@@ -54,7 +56,7 @@ def serving(answers: Mapping[str, Canned]) -> Iterator[str]:
             process.kill()
 
 
-async def serve(answers: Mapping[str, bytes]) -> None:
+async def serve(answers: Mapping[str, tuple[bytes, float]]) -> None:
     """Listens on a free port of loopback, which it prints."""
 
     async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -64,7 +66,10 @@ async def serve(answers: Mapping[str, bytes]) -> None:
                 start, *fields = head.split("\r\n")
                 length = next((int(field[15:]) for field in fields if field.startswith("content-length:")), 0)
                 await reader.readexactly(length)
-                writer.write(answers.get(start.rpartition(" ")[0], _UNKNOWN))
+                answer, after_s = answers.get(start.rpartition(" ")[0], (_UNKNOWN, 0.0))
+                if after_s:
+                    await asyncio.sleep(after_s)
+                writer.write(answer)
                 await writer.drain()
         except (asyncio.IncompleteReadError, ConnectionError):
             pass
@@ -82,4 +87,4 @@ _UNKNOWN = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n"
 
 if __name__ == "__main__":
     given = json.loads(sys.stdin.readline())
-    asyncio.run(serve({key.lower(): Canned(tuple(a["lines"]), a["stream"]).encoded() for key, a in given.items()}))
+    asyncio.run(serve({key.lower(): (Canned(**a).encoded(), a["after_s"]) for key, a in given.items()}))

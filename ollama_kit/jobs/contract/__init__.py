@@ -6,7 +6,8 @@ facts/          one module a question: parties, dates, money, law and disputes, 
 risks/          missing, contradictory and one-sided clauses
 extraction      extract_facts: all of it, for a document that was read
 batch           read_contracts: many files
-writers/        JSON (templates/schemas/contract_facts.schema.json), Markdown, files
+report          ContractReport: a document, its facts, a model's answers and its summary
+writers/        JSON (templates/schemas/contract_report.schema.json), Markdown, HTML, XLSX, CSV, files
 
 Nothing is loaded before it is used.
 """
@@ -21,15 +22,24 @@ if TYPE_CHECKING:
     from ollama_kit.jobs.contract.contract_facts import ContractFacts, Risk
     from ollama_kit.jobs.contract.extraction import extract_facts
     from ollama_kit.jobs.contract.passages import Evidence
-    from ollama_kit.jobs.contract.writers import facts_as_dict, write_files, write_json, write_markdown
+    from ollama_kit.jobs.contract.report import ContractReport
+    from ollama_kit.jobs.contract.writers import (
+        facts_as_dict,
+        report_as_dict,
+        write_files,
+        write_json,
+        write_markdown,
+    )
 
 _HOMES = {
     "ContractFacts": "contract_facts",
+    "ContractReport": "report",
     "Evidence": "passages",
     "Risk": "contract_facts",
     "extract_facts": "extraction",
     "facts_as_dict": "writers",
     "read_contracts": "batch",
+    "report_as_dict": "writers",
     "write_files": "writers",
     "write_json": "writers",
     "write_markdown": "writers",
@@ -37,11 +47,13 @@ _HOMES = {
 
 __all__ = [
     "ContractFacts",
+    "ContractReport",
     "Evidence",
     "Risk",
     "extract_facts",
     "facts_as_dict",
     "read_contracts",
+    "report_as_dict",
     "write_files",
     "write_json",
     "write_markdown",

@@ -6,21 +6,23 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ollama_kit.errors import DocumentError
-from ollama_kit.jobs.contract.contract_facts import ContractFacts
 from ollama_kit.jobs.contract.extraction import extract_facts
+from ollama_kit.jobs.contract.report import ContractReport
 from ollama_kit.jobs.documents.reading import read_document
 
 
 def read_contracts(
     paths: Sequence[Path], *, password: str | None = None
-) -> tuple[tuple[ContractFacts, ...], tuple[DocumentError, ...]]:
-    """The facts of each file that can be read, in order, and the errors of those that can not.
+) -> tuple[tuple[ContractReport, ...], tuple[DocumentError, ...]]:
+    """A report with the facts of each file that can be read, in order, and the errors of those that can not.
 
     `password` opens those of the PDFs that are encrypted."""
     found, refused = [], []
     for path in paths:
         try:
-            found.append(extract_facts(read_document(path, password=password)))
+            document = read_document(path, password=password)
         except DocumentError as error:
             refused.append(error)
+        else:
+            found.append(ContractReport(document, extract_facts(document)))
     return tuple(found), tuple(refused)

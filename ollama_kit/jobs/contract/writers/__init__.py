@@ -1,12 +1,35 @@
-"""The facts of a contract as people and programs read them: JSON and Markdown.
+"""A report as people and programs read it: JSON, Markdown, HTML, and a sheet or table of many.
 
-Each `write_…` is pure: the same facts give the same text, byte for byte.
+Each `write_…` is pure: the same report gives the same text, byte for byte. Writers for people show one view (`view`);
+what comes from the contract or the model is escaped in each of them, and what is unproven says so in all.
 """
 
 from __future__ import annotations
 
-from ollama_kit.jobs.contract.writers.data import facts_as_dict, write_json
-from ollama_kit.jobs.contract.writers.files import FORMATS, write_files
-from ollama_kit.jobs.contract.writers.markdown import write_markdown
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["FORMATS", "facts_as_dict", "write_files", "write_json", "write_markdown"]
+if TYPE_CHECKING:
+    from ollama_kit.jobs.contract.writers.data import facts_as_dict
+    from ollama_kit.jobs.contract.writers.files import FORMATS, write_files
+    from ollama_kit.jobs.contract.writers.markdown import write_markdown
+    from ollama_kit.jobs.contract.writers.record import report_as_dict, write_json
+
+_HOMES = {
+    "FORMATS": "files",
+    "facts_as_dict": "data",
+    "report_as_dict": "record",
+    "write_files": "files",
+    "write_json": "record",
+    "write_markdown": "markdown",
+}
+
+__all__ = ["FORMATS", "facts_as_dict", "report_as_dict", "write_files", "write_json", "write_markdown"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value

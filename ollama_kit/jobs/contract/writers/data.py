@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from decimal import Decimal
 from typing import Any
 
@@ -13,12 +12,6 @@ from ollama_kit.jobs.contract.topics import PROVISIONS, searched_for
 
 FORMAT = 1
 """The version of the form; a change that a reader must know of raises it."""
-
-
-def write_json(facts: ContractFacts) -> str:
-    """Everything that was found, with its evidence."""
-    whole = json.dumps(facts_as_dict(facts), ensure_ascii=False, indent=2)
-    return whole.encode("utf-8", "replace").decode("utf-8") + "\n"
 
 
 def facts_as_dict(facts: ContractFacts) -> dict[str, Any]:
@@ -45,7 +38,8 @@ def facts_as_dict(facts: ContractFacts) -> dict[str, Any]:
     }
 
 
-def _evidence(evidence: Evidence) -> dict[str, Any]:
+def evidence_as_dict(evidence: Evidence) -> dict[str, Any]:
+    """A quote and where it stands."""
     return {
         "quote": evidence.quote,
         "start": evidence.start,
@@ -59,8 +53,8 @@ def _value(value: Value) -> dict[str, Any]:
     return {
         "value": value.value,
         "rule": value.rule,
-        "evidence": _evidence(value.evidence),
-        "basis": [_evidence(one) for one in value.basis],
+        "evidence": evidence_as_dict(value.evidence),
+        "basis": [evidence_as_dict(one) for one in value.basis],
     }
 
 
@@ -85,7 +79,7 @@ def _party(party: Party) -> dict[str, Any]:
         "registration_valid": party.registration_valid,
         "address": _maybe(party.address),
         "seal": party.seal,
-        "seal_evidence": _evidence(party.seal_evidence) if party.seal_evidence else None,
+        "seal_evidence": evidence_as_dict(party.seal_evidence) if party.seal_evidence else None,
     }
 
 
@@ -102,7 +96,7 @@ def _money(amount: Money) -> dict[str, Any]:
         "words": _decimal(amount.words),
         "conflict": amount.conflict,
         "clause": amount.clause,
-        "evidence": _evidence(amount.evidence),
+        "evidence": evidence_as_dict(amount.evidence),
     }
 
 
@@ -114,7 +108,7 @@ def _rate(rate: Rate) -> dict[str, Any]:
         "per": rate.per,
         "conflict": rate.conflict,
         "clause": rate.clause,
-        "evidence": _evidence(rate.evidence),
+        "evidence": evidence_as_dict(rate.evidence),
     }
 
 
@@ -125,7 +119,7 @@ def _length(length: Length) -> dict[str, Any]:
         "unit": length.unit,
         "conflict": length.conflict,
         "clause": length.clause,
-        "evidence": _evidence(length.evidence),
+        "evidence": evidence_as_dict(length.evidence),
     }
 
 
@@ -138,7 +132,7 @@ def _payment(payment: Payment) -> dict[str, Any]:
         "trigger": payment.trigger,
         "due": payment.due,
         "clause": payment.clause,
-        "evidence": _evidence(payment.evidence),
+        "evidence": evidence_as_dict(payment.evidence),
     }
 
 
@@ -156,12 +150,12 @@ def _provision(provision: Provision) -> dict[str, Any]:
         "clause": provision.clause,
         "title": provision.title,
         "details": [_detail(detail) for detail in provision.details],
-        "evidence": _evidence(provision.evidence),
+        "evidence": evidence_as_dict(provision.evidence),
     }
 
 
 def _detail(detail: Detail) -> dict[str, Any]:
-    return {"name": detail.name, "value": detail.value, "evidence": _evidence(detail.evidence)}
+    return {"name": detail.name, "value": detail.value, "evidence": evidence_as_dict(detail.evidence)}
 
 
 def _risk(risk: Risk) -> dict[str, Any]:
@@ -170,7 +164,7 @@ def _risk(risk: Risk) -> dict[str, Any]:
         "kind": risk.kind,
         "message": risk.message,
         "message_zh": risk.message_zh,
-        "evidence": [_evidence(one) for one in risk.evidence],
+        "evidence": [evidence_as_dict(one) for one in risk.evidence],
     }
 
 
@@ -189,7 +183,9 @@ def _structure(structure: Structure) -> dict[str, Any]:
             }
             for clause in structure.outline.clauses
         ],
-        "definitions": [{"term": one.term, "evidence": _evidence(one.evidence)} for one in structure.definitions],
+        "definitions": [
+            {"term": one.term, "evidence": evidence_as_dict(one.evidence)} for one in structure.definitions
+        ],
         "attachments": [
             {"number": one.number, "title": one.title, "start": one.start, "end": one.end}
             for one in structure.attachments
@@ -199,9 +195,9 @@ def _structure(structure: Structure) -> dict[str, Any]:
                 "clause": one.clause,
                 "attachment": one.attachment,
                 "exact": one.exact,
-                "evidence": _evidence(one.evidence),
+                "evidence": evidence_as_dict(one.evidence),
             }
             for one in structure.references
         ],
-        "signatures": _evidence(structure.signatures) if structure.signatures else None,
+        "signatures": evidence_as_dict(structure.signatures) if structure.signatures else None,
     }

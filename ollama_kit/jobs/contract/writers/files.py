@@ -1,43 +1,36 @@
-"""The facts of contracts as files, named after the documents that they come from."""
+"""Reports as files: a file a contract and format, and one table for all of them."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from ollama_kit.encodings import write_text
-from ollama_kit.jobs.contract.contract_facts import ContractFacts
-from ollama_kit.jobs.contract.writers.data import write_json
+from ollama_kit.jobs.contract.report import ContractReport
 from ollama_kit.jobs.contract.writers.markdown import write_markdown
+from ollama_kit.jobs.contract.writers.record import write_json
+from ollama_kit.jobs.pages.filenames import numbered, safe_stem
+from ollama_kit.jobs.pages.outputs import chosen_formats, write_all
 
-WRITERS: dict[str, Callable[[ContractFacts], str]] = {"json": write_json, "md": write_markdown}
-FORMATS = tuple(WRITERS)
-"""What facts can be written as; each is also the end of its file's name."""
-
-
-def write_files(contracts: Sequence[ContractFacts], folder: Path, formats: Iterable[str] = FORMATS) -> tuple[Path, ...]:
-    """Writes `NAME.facts.json` and `NAME.facts.md` for each contract into `folder`, which is made if need be.
-
-    Each is written beside and then renamed; one of that name is replaced. Documents of one name from different
-    folders are numbered in their order."""
-    wanted = tuple(formats)
-    folder.mkdir(parents=True, exist_ok=True)
-    taken: set[str] = set()
-    paths = []
-    for facts in contracts:
-        stem, number = facts.name, 1
-        while _folded(stem) in taken:
-            number += 1
-            stem = f"{facts.name} ({number})"
-        taken.add(_folded(stem))
-        for name in wanted:
-            path = folder / f"{stem}.facts.{name}"
-            write_text(path, WRITERS[name](facts))
-            paths.append(path)
-    return tuple(paths)
+WRITERS: dict[str, Callable[[ContractReport], str]] = {"json": write_json, "md": write_markdown}
+"""What is written of each contract; the format is also the end of the file's name."""
+TABLES: dict[str, Callable[[Sequence[ContractReport]], str | bytes]] = {}
+"""What is written of all of them together, one row a contract."""
+FORMATS = (*WRITERS, *TABLES)
 
 
-def _folded(name: str) -> str:
-    """What names have in common that are one file on Windows or macOS."""
-    return unicodedata.normalize("NFC", name.casefold())
+def write_files(
+    reports: Sequence[ContractReport], folder: Path, formats: Iterable[str] = ("json", "md")
+) -> tuple[Path, ...]:
+    """Writes `NAME.facts.json`, `.md` and `.html` for each contract, `contracts.xlsx` and `contracts.csv` for all of
+    them into `folder`, which is made if need be; returns their paths in the order of the contracts.
+
+    Everything is rendered before the first file is written, and each is written beside and then renamed. One of that
+    name is replaced; documents of one name from different folders are numbered in their order. UsageError for a format
+    that there is none of."""
+    wanted = chosen_formats(formats, FORMATS, "a contract")
+    stems = numbered(safe_stem(report.facts.name, "contract") for report in reports)
+    contents: dict[str, str | bytes] = {}
+    for stem, report in zip(stems, reports, strict=True):
+        contents |= {f"{stem}.facts.{name}": WRITERS[name](report) for name in wanted if name in WRITERS}
+    contents |= {f"contracts.{name}": TABLES[name](reports) for name in wanted if name in TABLES}
+    return write_all(folder, contents)

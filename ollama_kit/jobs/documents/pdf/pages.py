@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from ollama_kit.errors import DocumentError
 from ollama_kit.jobs.documents.document import Aside, Draft, HiddenText, Limits, Piece
 from ollama_kit.jobs.documents.pdf import beside, legible
+from ollama_kit.jobs.documents.pdf.blanks import blanks
 from ollama_kit.jobs.documents.pdf.cells import Grid, tables
 from ollama_kit.jobs.documents.pdf.columns import regions
 from ollama_kit.jobs.documents.pdf.edges import mark_edges
@@ -137,7 +138,9 @@ def _paragraphs(words: Sequence[Word], paper: Box, rules: Sequence[Box]) -> Iter
         width, height = right - left, max(bottom - top, 1.0)
         grid = Grid(turned(direction, box) for box in rules)
         flowing, table_rows = tables(group, grid) if grid else (group, [])
-        for region in regions([*stretches_of(flowing), *table_rows]):
+        stretches = stretches_of(flowing)
+        drawn = blanks((turned(direction, box) for box in rules), stretches)
+        for region in regions([*stretches, *drawn, *table_rows]):
             least_width = 0.0 if region.column else WRAPPED_SHARE * width
             for lines in paragraphs_of(rows_of(region.stretches), least_width):
                 place = ((lines.top + lines.bottom) / 2 - top) / height

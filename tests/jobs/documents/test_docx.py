@@ -95,6 +95,27 @@ def test_runs_that_only_look_hidden_are_text(tmp_path: Path, properties: str) ->
     assert (read.text, read.hidden) == ("Before visible", ())
 
 
+LINE = '<w:u w:val="single"/>'
+
+
+@pytest.mark.parametrize(
+    ("runs", "shown"),
+    [
+        ([run("甲方："), run("     ", LINE)], "甲方：_____"),
+        ([run("甲方："), run("  ", LINE), run("   ", LINE), run("（买方）")], "甲方：_____（买方）"),
+        ([run("    ", LINE), run("年"), run("  ", LINE), run("月")], "____年__月"),
+        ([run("Date: "), f"<w:r><w:rPr>{LINE}</w:rPr><w:tab/></w:r>"], "Date: ____"),
+        ([run("甲方："), run("  ", LINE), run("星河公司", LINE), run("  ", LINE), run("。")], "甲方：  星河公司  。"),
+        ([run("one", LINE), run(" "), run("two", LINE), run(" ", LINE), run("three")], "one two three"),
+        ([run("a"), run("     ", '<w:u w:val="none"/>'), run("b")], "a     b"),
+        ([run("a"), run("     "), run("b")], "a     b"),
+    ],
+)
+def test_white_space_that_is_underlined_is_a_blank(tmp_path: Path, runs: list[str], shown: str) -> None:
+    """As in forms that wait for a name or a date; underlined words with air around them are filled in."""
+    assert read_document(body(tmp_path / "a.docx", paragraph(*runs))).text == shown
+
+
 def test_white_letters_in_a_dark_cell_are_text(tmp_path: Path) -> None:
     """The heading row of many tables: the cell is dark, or the table's style may make it so."""
     white = paragraph(run("Heading", '<w:color w:val="FFFFFF"/>'))

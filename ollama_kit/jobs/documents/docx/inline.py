@@ -28,6 +28,8 @@ _REFERENCES = {
     W + "commentReference": "comment",
     W + "commentRangeStart": "comment",
 }
+TAB_BLANK = " " * 4
+"""What a tab that is underlined takes, so that a blank made of one is as long as those made of spaces."""
 _DRAWINGS = frozenset((W + "drawing", W + "pict", W + "object"))
 
 
@@ -45,13 +47,28 @@ class Words:
     boxes: list[Any] = field(default_factory=list)
     breaks: list[int] = field(default_factory=list)
     pictures: int = 0
+    underlined: list[tuple[int, int]] = field(default_factory=list)
+    """Start and end of what is underlined; pieces that follow one another are one."""
 
     @property
     def text(self) -> str:
-        return "".join(self.parts)
+        """The words. White space that is underlined, and nothing else with it, is a blank to be filled in: it is shown
+        as a line, and so it is read."""
+        text = "".join(self.parts)
+        shown, end = [], 0
+        for first, last in self.underlined:
+            if last - first > 1 and text[first:last].isspace():
+                shown += [text[end:first], "_" * (last - first)]
+                end = last
+        return "".join((*shown, text[end:]))
 
-    def add(self, text: str, rule: HiddenRule | None) -> None:
+    def add(self, text: str, rule: HiddenRule | None, *, underlined: bool = False) -> None:
         if rule is None:
+            if underlined:
+                text = text.replace("\t", TAB_BLANK)
+                begun = bool(self.underlined) and self.underlined[-1][1] == self.length
+                start = self.underlined.pop()[0] if begun else self.length
+                self.underlined.append((start, self.length + len(text)))
             self.parts.append(text)
             self.length += len(text)
         elif self.hidden and self.hidden[-1][0] == rule and self.hidden[-1][2] == self.length:
@@ -98,11 +115,12 @@ class Inline:
         named = None if properties is None else attribute(properties.find(W + "rStyle"))
         if named:
             look = look.over(self.styles.look(named))
-        rule = look.over(below).hides(on_colour=self.on_colour)
+        shown = look.over(below)
+        rule = shown.hides(on_colour=self.on_colour)
         for child in _parts(run):
-            self._part(child, words, rule, below)
+            self._part(child, words, rule, shown)
 
-    def _part(self, child: Any, words: Words, rule: HiddenRule | None, below: Look) -> None:
+    def _part(self, child: Any, words: Words, rule: HiddenRule | None, shown: Look) -> None:
         tag = child.tag
         if tag == W + "fldChar":
             self._field(attribute(child, "fldCharType"))
@@ -113,16 +131,17 @@ class Inline:
         elif any(self._fields):
             return
         elif tag == W + "t":
-            words.add(child.text or "", rule)
+            words.add(child.text or "", rule, underlined=bool(shown.underlined))
         elif tag in _CHARACTERS:
-            words.add("" if attribute(child, "type") in ("page", "column") else _CHARACTERS[tag], rule)
+            character = "" if attribute(child, "type") in ("page", "column") else _CHARACTERS[tag]
+            words.add(character, rule, underlined=bool(shown.underlined) and character == "\t")
         elif tag == W + "sym":
             words.add(_symbol(attribute(child, "char") or ""), rule)
         elif tag in _DRAWINGS:
             words.pictures += 1
             words.boxes.extend(_boxes(child))
         elif tag == W + "ruby":
-            self._walk(child, words, below)
+            self._walk(child, words, shown)
 
     def _field(self, kind: str | None) -> None:
         if kind == "begin":

@@ -20,6 +20,7 @@ class Look:
     colour: str | None = None
     size: int | None = None
     shaded: bool | None = None
+    underlined: bool | None = None
 
     def over(self, below: Look) -> Look:
         """This look, and what `below` says of the rest."""
@@ -28,6 +29,7 @@ class Look:
             below.colour if self.colour is None else self.colour,
             below.size if self.size is None else self.size,
             below.shaded if self.shaded is None else self.shaded,
+            below.underlined if self.underlined is None else self.underlined,
         )
 
     def hides(self, *, on_colour: bool) -> HiddenRule | None:
@@ -97,12 +99,14 @@ def look_of(properties: Any | None) -> Look:
         return Look()
     size = attribute(properties.find(W + "sz")) or ""
     highlight = attribute(properties.find(W + "highlight"))
+    underline = properties.find(W + "u")
     shade = shaded(properties)
     return Look(
         switched_on(properties.find(W + "vanish")),
         attribute(properties.find(W + "color")),
         int(size) if size.isdigit() else None,
         True if highlight not in (None, "none", "white") else shade,
+        None if underline is None else attribute(underline) not in (None, "none"),
     )
 
 

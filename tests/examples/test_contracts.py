@@ -32,6 +32,7 @@ OPEN = {
         "service_agreement",
     ): "a dispute that is not settled: settled is no forum",
     ("a_part_of_the_price_is_not_called_the_price", "purchase_contract"): "总价的30%，即… is not the 总价",
+    ("stages_of_payment", "service_agreement"): "a monthly subscription fee of US$6,800.00, invoiced in advance",
     ("rates_and_what_they_are_for", "service_agreement"): "(1.5%) per month; fifty percent (50%) on the Effective Date",
     ("warranties", "purchase_contract"): "after the 质保期 has run out there is none",
     ("warranties", "service_agreement"): "conform for ninety (90) days after acceptance",
@@ -171,9 +172,22 @@ def test_amounts_with_figures_and_capitals(name: str) -> None:
 def test_a_part_of_the_price_is_not_called_the_price(name: str) -> None:
     """合同总价的30%，即人民币708,000.00元 is an instalment."""
     facts, gold, _ = read(name)
-    parts = {Decimal(one["amount"]) for one in gold["payments"] if one["share"]}
-    wrong = [one for one in facts.amounts if one.figures in parts and ("总价" in one.about or one.about == "price")]
+    parts = {Decimal(one["amount"]) for one in gold["payments"] if one["share"] and one["amount"]}
+    wrong = [one for one in facts.amounts if one.value in parts and ("总价" in one.about or one.about == "price")]
     assert wrong == []
+
+
+@each_file
+def test_stages_of_payment(name: str) -> None:
+    """Share, amount (the capitals, where they differ from the figures), what it waits for, and when it is due."""
+    facts, gold, _ = read(name)
+    found = [(one.share, one.amount, one.trigger, one.due) for one in facts.payments]
+    for one in gold["payments"]:
+        share = Fraction(one["share"]) if one["share"] else None
+        amount = Decimal(one["amount"]) if one["amount"] else None
+        assert any(
+            (share, amount) == stage[:2] and one["trigger"] in stage[2] and one["due"] in stage[3] for stage in found
+        )
 
 
 @each_file

@@ -65,6 +65,22 @@ def test_wrapped_lines_become_one_paragraph_and_hyphens_stay(tmp_path: Path) -> 
     assert second == "2. Notices are in writing."
 
 
+def test_a_word_that_a_line_end_cut_is_whole_where_the_page_has_it_whole(tmp_path: Path) -> None:
+    """Typeset text is hyphenated: the page's own words tell such a hyphen from that of a compound."""
+    page = lines(
+        [
+            "1. This agreement is a non-exclusive one, and nothing that is said in this agree-",
+            "ment makes it exclusive for either party, nor does it make the licence a non-",
+            "exclusive one for others, whatever stands in the schedule or was said before-",
+            "hand by one of the parties.",
+        ]
+    )
+    (read,) = texts(read_document(pdf(tmp_path / "a.pdf", page)))
+    assert "said in this agreement makes it" in read
+    assert "the licence a non-exclusive one for others" in read
+    assert "before-hand" in read
+
+
 def test_full_lines_of_a_page_of_short_paragraphs_stay_apart(tmp_path: Path) -> None:
     """Where most paragraphs are of one or two lines, the usual step is the one between them: the close lines tell."""
     full = "The goods remain the property of the Seller until the Buyer has paid their price in full."

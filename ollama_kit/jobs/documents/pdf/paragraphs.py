@@ -13,6 +13,9 @@ from ollama_kit.jobs.documents.plain import begins_clause
 
 _CJK = r"\u2e80-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef"
 _NO_SPACE = re.compile(rf"[{_CJK}]")
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_LAST_WORD = re.compile(rf"{_WORD.pattern}\Z")
+LONGEST_WORD = 60
 _STOPS = (*".;:。；：!?！？,，、", " and", " or")
 _CHINESE_STOPS = tuple("。；：！？”）")
 
@@ -48,21 +51,21 @@ def paragraphs_of(rows: Sequence[Row], least_width: float = 0.0) -> Iterator[Lin
     left, pitch = min((row.x0 for row in rows), default=0.0), _pitch(rows)
     right = max((row.x1 for row in rows), default=0.0)
     right = max(right, left + least_width)
-    sides = left, right
+    sides, words = (left, right), _words(rows)
     gathered: list[Row] = []
     for at, row in enumerate(rows):
         ruled = row.cells[0].table
         table = ruled or any(_lined_up(row, other) for other in (*rows[max(at - 1, 0) : at], *rows[at + 1 : at + 2]))
         if table or _widest_gap(row) > BLANK:
-            yield from _made(gathered, sides)
+            yield from _made(gathered, sides, words)
             gathered = []
             yield Lines(row.text, row.y0, row.y1, "table" if table else "text")
             continue
         if gathered and not _goes_on(gathered, row, sides, pitch):
-            yield from _made(gathered, sides)
+            yield from _made(gathered, sides, words)
             gathered = []
         gathered.append(row)
-    yield from _made(gathered, sides)
+    yield from _made(gathered, sides, words)
 
 
 def _lined_up(row: Row, other: Row) -> bool:
@@ -82,29 +85,51 @@ def _widest_gap(row: Row) -> float:
     return max(gaps, default=0.0) / max(row.height, 0.1)
 
 
-def joined(lines: Iterable[str]) -> str:
-    """Lines of a paragraph as one: no space between Chinese letters, and none behind a hyphen, which is kept.
+def joined(lines: Iterable[str], words: frozenset[str] = frozenset()) -> str:
+    """Lines of a paragraph as one: no space between Chinese letters, and none behind a hyphen. The hyphen is kept,
+    but where the word stands without it among the `words` (in lower case), and not with it.
 
     >>> joined(["自双方盖章", "之日起", "生效"]), joined(["a non-", "exclusive", "licence"])
     ('自双方盖章之日起生效', 'a non-exclusive licence')
+    >>> joined(["this Agree-", "ment is"], frozenset({"agreement"}))
+    'this Agreement is'
     """
     text = ""
     for line in lines:
         if not text:
             text = line
-        elif (text[-1] == "-" and text[-2:-1].isalpha()) or (_NO_SPACE.match(text[-1]) and _NO_SPACE.match(line)):
+        elif text[-1] == "-" and text[-2:-1].isalpha():
+            text = (text[:-1] if _is_broken(text, line, words) else text) + line
+        elif _NO_SPACE.match(text[-1]) and _NO_SPACE.match(line):
             text += line
         else:
             text += " " + line
     return text
 
 
-def _made(rows: Sequence[Row], sides: tuple[float, float]) -> Iterator[Lines]:
+def _is_broken(text: str, line: str, words: frozenset[str]) -> bool:
+    """Whether the hyphen at the end of the text is there only because the line ended."""
+    first, rest = _LAST_WORD.search(text[-LONGEST_WORD:-1]), _WORD.match(line)
+    if not words or first is None or rest is None:
+        return False
+    before, after = first[0].lower(), rest[0].lower()
+    return before + after in words and f"{before}-{after}" not in words
+
+
+def _words(rows: Sequence[Row]) -> frozenset[str]:
+    """The words of the rows in lower case, if any row ends with a hyphen: else nobody asks for them."""
+    if not any(row.text.endswith("-") for row in rows):
+        return frozenset()
+    return frozenset(word.lower() for row in rows for word in _WORD.findall(row.text))
+
+
+def _made(rows: Sequence[Row], sides: tuple[float, float], words: frozenset[str]) -> Iterator[Lines]:
     if rows:
         first, last = rows[0], rows[-1]
         full = last.x1 > sides[1] - (1.5 if _NO_SPACE.match(last.text[-1]) else 8) * last.height
         flush = first.x0 <= sides[0] + 0.8 * first.height
-        yield Lines(joined(row.text.replace("\t", " ") for row in rows), first.y0, last.y1, full=full, flush=flush)
+        text = joined((row.text.replace("\t", " ") for row in rows), words)
+        yield Lines(text, first.y0, last.y1, full=full, flush=flush)
 
 
 class _Pitch(NamedTuple):

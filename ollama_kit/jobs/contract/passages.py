@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -11,6 +12,7 @@ from ollama_kit.guard.private.folding import Seen
 from ollama_kit.guard.spans import Edit, SpanMap, apply
 from ollama_kit.jobs.contract.facts.numbers import Numbers
 from ollama_kit.jobs.documents.document import ReadDocument
+from ollama_kit.jobs.figures.windows import matches_near
 
 LONGEST_SENTENCE = 1200
 """Characters after which a sentence is cut: a table without full stops must not be one."""
@@ -73,8 +75,16 @@ class ContractText:
         words = self.plain[start:end]
         start, end = start + len(words) - len(words.lstrip()), end - len(words) + len(words.rstrip())
         first, last = self.map.span(start, end)
-        place = self.document.place(first)
-        return Evidence(self.document.text[first:last], first, last, place.page, place.paragraph)
+        pages, paragraphs = self._starts
+        page = self.document.pages[max(0, bisect_right(pages, first) - 1)].number if pages else 0
+        paragraph = max(1, bisect_right(paragraphs, first)) if paragraphs else 0
+        return Evidence(self.document.text[first:last], first, last, page, paragraph)
+
+    @cached_property
+    def _starts(self) -> tuple[list[int], list[int]]:
+        """Where the document's pages and paragraphs begin; `ReadDocument.place` looks them up more slowly."""
+        document = self.document
+        return [page.start for page in document.pages], [paragraph.start for paragraph in document.paragraphs]
 
     def original(self, offset: int) -> int:
         """The offset in the document of an offset in `plain`."""
@@ -109,12 +119,16 @@ def sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
     return floor, after.start() + 1 if after else ceiling
 
 
-def sentences_with(text: str, pattern: re.Pattern[str], searched: str = "") -> Iterator[tuple[int, int]]:
+def sentences_with(
+    text: str, pattern: re.Pattern[str], searched: str = "", words: re.Pattern[str] | None = None
+) -> Iterator[tuple[int, int]]:
     """Every sentence of `text` in which `pattern` is found, once each, in order. Each is looked at once.
 
-    `searched` is the same text in lower case, where the pattern is in lower case."""
+    `searched` is the same text in lower case, where the pattern is in lower case. `words` are those of which each match
+    holds one, within 32 characters, so that only there is looked."""
     end = 0
-    for found in pattern.finditer(searched or text):
+    inside = searched or text
+    for found in matches_near(pattern, inside, words, 32, 48) if words else pattern.finditer(inside):
         if found.start() >= end:
             begin, end = sentence_around(text, *found.span())
             yield begin, end

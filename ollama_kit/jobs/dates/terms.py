@@ -15,6 +15,7 @@ from ollama_kit.guard.private.folding import Seen
 from ollama_kit.jobs.dates.written import FoundDate, dates_in
 from ollama_kit.jobs.figures.numerals import NUMERAL_CLASS, read_numeral
 from ollama_kit.jobs.figures.pairs import longest_first
+from ollama_kit.jobs.figures.windows import any_of, matches_near
 from ollama_kit.jobs.figures.words import ENGLISH_NUMBER, number_at_end
 
 Unit = Literal["minute", "hour", "day", "business_day", "week", "month", "quarter", "year"]
@@ -125,6 +126,16 @@ def _with_frame(text: str, first: FoundDate, second: FoundDate) -> tuple[int, in
 
 
 @cache
+def _chinese_unit() -> re.Pattern[str]:
+    return any_of(CHINESE_UNITS)
+
+
+@cache
+def _english_unit() -> re.Pattern[str]:
+    return any_of(unit.split()[-1] for unit in ENGLISH_UNITS if len(unit) > 2)
+
+
+@cache
 def _chinese_form() -> re.Pattern[str]:
     units = "|".join(sorted(CHINESE_UNITS, key=len, reverse=True))
     number = rf"(?:\d{{1,5}}(?:\.\d)?|[{NUMERAL_CLASS}半]{{1,6}})"
@@ -145,7 +156,7 @@ def _day_behind() -> re.Pattern[str]:
 
 
 def _chinese(seen: Seen) -> Iterator[Term]:
-    for found in _chinese_form().finditer(seen.lower):
+    for found in matches_near(_chinese_form(), seen.lower, _chinese_unit(), 24, 8):
         count, unit = read_numeral(found["number"]), CHINESE_UNITS[found["unit"]]
         again = read_numeral(found["again"]) if found["again"] else count
         if count is None or again is None or not _is_length(seen.lower, found):
@@ -186,7 +197,7 @@ def _english_form() -> re.Pattern[str]:
 
 
 def _english(seen: Seen) -> Iterator[Term]:
-    for found in _english_form().finditer(seen.lower):
+    for found in matches_near(_english_form(), seen.lower, _english_unit(), 120, 8):
         start, end = found.span()
         words = number_at_end(found["words"]) if found["words"] else None
         if found["words"] and words is None:

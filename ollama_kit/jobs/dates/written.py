@@ -13,6 +13,7 @@ from ollama_kit.guard.private.folding import Seen
 from ollama_kit.jobs.dates.reckoning import calendar_day
 from ollama_kit.jobs.figures.numerals import DIGIT_CLASS, TENS_CLASS, small_number
 from ollama_kit.jobs.figures.pairs import longest_first
+from ollama_kit.jobs.figures.windows import matches_near
 
 MONTHS = [
     "january",
@@ -110,6 +111,16 @@ def month_number(name: str) -> int:
 
 
 @cache
+def _year_sign() -> re.Pattern[str]:
+    return re.compile("年")
+
+
+@cache
+def _year() -> re.Pattern[str]:
+    return re.compile(r"\d{4}")
+
+
+@cache
 def _chinese_form() -> re.Pattern[str]:
     number = rf"(?:\d{{1,2}}|[{TENS_CLASS}]{{1,4}})"
     return re.compile(
@@ -140,14 +151,14 @@ def _english_forms() -> tuple[re.Pattern[str], ...]:
 
 
 def _chinese(seen: Seen) -> Iterator[Written]:
-    for found in _chinese_form().finditer(seen.lower):
+    for found in matches_near(_chinese_form(), seen.lower, _year_sign(), 8, 24):
         year, month, day = (small_number(found[name]) for name in ("year", "month", "day"))
         if None not in (year, month, day):
             yield Written(found.start(), found.end(), year or 0, month or 0, day or 0)
 
 
 def _numeric(seen: Seen) -> Iterator[Written]:
-    for found in _numeric_form().finditer(seen.lower):
+    for found in matches_near(_numeric_form(), seen.lower, _year(), 8, 10):
         start, end = found.span()
         if found["year"]:
             yield Written(start, end, int(found["year"]), int(found["month"]), int(found["day"]))
@@ -160,7 +171,7 @@ def _numeric(seen: Seen) -> Iterator[Written]:
 
 def _english(seen: Seen) -> Iterator[Written]:
     for pattern in _english_forms():
-        for found in pattern.finditer(seen.lower):
+        for found in matches_near(pattern, seen.lower, _year(), 64, 2):
             start = found.start()
             if start and seen.lower[start - 1].isascii() and seen.lower[start - 1].isalnum():
                 continue

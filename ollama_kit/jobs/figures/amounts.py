@@ -12,6 +12,7 @@ from ollama_kit.guard.private.folding import Seen
 from ollama_kit.jobs.figures.capitals import CENTS, WHOLE, amount_in_words
 from ollama_kit.jobs.figures.numerals import DIGITS
 from ollama_kit.jobs.figures.pairs import end_of_pair, longest_first
+from ollama_kit.jobs.figures.windows import any_of, matches_near
 from ollama_kit.jobs.figures.words import ENGLISH_NUMBER, number_at_end
 
 _CURRENCIES = {
@@ -99,6 +100,13 @@ def _names(behind: bool) -> str:
 
 
 @cache
+def _currency(behind: bool) -> re.Pattern[str]:
+    """The names of currencies that stand there; with a blank for each kind of blank."""
+    fit = [name for name in _CODES if (name[-1] not in "$￥¥" if behind else name not in _BEHIND_ONLY)]
+    return any_of(name.split()[0] for name in fit)
+
+
+@cache
 def _before() -> re.Pattern[str]:
     scales = "|".join(_SCALES)
     return re.compile(
@@ -134,8 +142,8 @@ def _english() -> re.Pattern[str]:
 
 
 def _in_figures(seen: Seen) -> Iterator[Amount]:
-    for pattern in (_before(), _behind()):
-        for found in pattern.finditer(seen.lower):
+    for pattern, behind in ((_before(), False), (_behind(), True)):
+        for found in matches_near(pattern, seen.lower, _currency(behind), 48 if behind else 1, 64):
             named = found.groupdict()
             start = found.start()
             if "first" in named and named["first"][0].isalpha() and _is_letter(seen.lower[start - 1 : start]):
@@ -164,7 +172,7 @@ def _plain(value: Decimal) -> Decimal:
 
 
 def _in_chinese(seen: Seen) -> Iterator[Amount]:
-    for found in _chinese().finditer(seen.lower):
+    for found in matches_near(_chinese(), seen.lower, _chinese_unit(), 48, 12):
         start, end, whole = found.start(), found.end(), found["whole"]
         if whole is None:
             yield Amount(seen.text[start:end], start, end, "CNY", words=_small(found["small"]))
@@ -176,6 +184,16 @@ def _in_chinese(seen: Seen) -> Iterator[Amount]:
         # With and without the prefix, which may be the unit of an amount before: 500 RMB 壹佰元.
         for first in {start, before.start() if before else start}:
             yield Amount(seen.text[first:end], first, end, _CODES[found["unit"]], words=_plain(value))
+
+
+@cache
+def _chinese_unit() -> re.Pattern[str]:
+    return any_of([*(name for name in _CODES if not name.isascii() and name[0] not in "￥¥€£"), "角"])
+
+
+@cache
+def _english_unit() -> re.Pattern[str]:
+    return any_of(name.split()[-1] for name in _CODES if name.isascii() and name[-1].isalpha() and len(name) > 3)
 
 
 @cache
@@ -194,7 +212,7 @@ def _small(words: str) -> Decimal:
 
 
 def _in_english(seen: Seen) -> Iterator[Amount]:
-    for found in _english().finditer(seen.lower):
+    for found in matches_near(_english(), seen.lower, _english_unit(), 200, 24):
         number = number_at_end(found["number"])
         if number is not None:
             value, start, end = number[0], found.start() + number[1], found.end()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 
 from ollama_kit.guard.private.folding import fold
 
@@ -53,6 +53,7 @@ def chinese_numeral(text: str) -> int | Fraction:
     return value.numerator if value.denominator == 1 else value
 
 
+@lru_cache(maxsize=4096)
 def read_numeral(text: str, *, formal: bool = False) -> Fraction | None:
     """The number that folded `text` writes, or None. In `formal` text, a last digit never lacks its unit."""
     if text == "半":

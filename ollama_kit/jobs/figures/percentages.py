@@ -12,6 +12,7 @@ from typing import Literal
 from ollama_kit.guard.private.folding import Seen
 from ollama_kit.jobs.figures.numerals import NUMERAL_CLASS, read_numeral
 from ollama_kit.jobs.figures.pairs import end_of_pair, longest_first
+from ollama_kit.jobs.figures.windows import any_of, matches_near
 from ollama_kit.jobs.figures.words import ENGLISH_NUMBER, number_at_end
 
 Per = Literal["day", "week", "month", "year"]
@@ -87,6 +88,21 @@ def _joined(text: str, first: Percentage, second: Percentage, end: int) -> Perce
 
 
 @cache
+def _signs() -> re.Pattern[str]:
+    return any_of([*_SIGNS, "％"])
+
+
+@cache
+def _over() -> re.Pattern[str]:
+    return any_of(["分之"])
+
+
+@cache
+def _percent() -> re.Pattern[str]:
+    return any_of(["percent", "per cent"])
+
+
+@cache
 def _figures() -> re.Pattern[str]:
     return re.compile(
         rf"(?<![\d.])(?<![a-z])(?P<low>{_NUMBER})\s?(?P<inner>{_SIGN})?"
@@ -107,7 +123,7 @@ def _english() -> re.Pattern[str]:
 
 
 def _in_figures(seen: Seen) -> Iterator[Percentage]:
-    for found in _figures().finditer(seen.lower):
+    for found in matches_near(_figures(), seen.lower, _signs(), 48, 36):
         low, inner, high, outer = found.group("low", "inner", "high", "outer")
         if not (inner or outer):
             continue
@@ -118,7 +134,7 @@ def _in_figures(seen: Seen) -> Iterator[Percentage]:
 
 
 def _in_chinese(seen: Seen) -> Iterator[Percentage]:
-    for found in _chinese().finditer(seen.lower):
+    for found in matches_near(_chinese(), seen.lower, _over(), 16, 48):
         base, low, again, high = found.group("base", "low", "again", "high")
         first = _share(base, low)
         last = _share(again or base, high) if high else first
@@ -136,7 +152,7 @@ def _share(base: str, number: str) -> Fraction | None:
 
 
 def _in_english(seen: Seen) -> Iterator[Percentage]:
-    for found in _english().finditer(seen.lower):
+    for found in matches_near(_english(), seen.lower, _percent(), 160, 8):
         number = number_at_end(found["number"])
         if number is not None:
             yield _placed(seen, found.start() + number[1], found.end(), (Fraction(number[0], 100),) * 2)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from functools import cache
 
 from ollama_kit.jobs.contract.facts.found_moments import Found, Moments
-from ollama_kit.jobs.contract.facts.numbers import within
 from ollama_kit.jobs.contract.facts.written_days import days_in
 from ollama_kit.jobs.contract.passages import ContractText, sentences_with
 from ollama_kit.jobs.contract.structure.parts import Parts
@@ -64,12 +63,12 @@ def _running(text: ContractText) -> tuple[tuple[Found, ...], tuple[Found, ...], 
         head = _heading().search(text.folded, max(0, start - 30), end)
         if head is None:
             continue
-        for length in within(text.numbers.terms, start, end):
+        for length in text.numbers.terms.within(start, end):
             if length.unit in ("year", "month", "quarter") and not terms:
                 span = length.start, length.end
                 terms.append(Found(*span, "term", "", length.count, length.unit, sentence=(start, end)))
         if _runs().search(text.plain, start, end):
-            for period in within(text.numbers.periods, start, end):
+            for period in text.numbers.periods.within(start, end):
                 ends.append(Found(period.start, period.end, "end of the period", period.until.isoformat()))
         if not ends:
             ends += _last_day(text, start, end)
@@ -81,7 +80,7 @@ def _running(text: ContractText) -> tuple[tuple[Found, ...], tuple[Found, ...], 
 
 def _last_day(text: ContractText, start: int, end: int) -> Iterator[Found]:
     for match in _until().finditer(text.folded, start, end):
-        for day in within(text.numbers.dates, *match.span())[-1:]:
+        for day in text.numbers.dates.within(*match.span())[-1:]:
             yield Found(*match.span(), "ends on", day.day.isoformat())
 
 

@@ -8,6 +8,7 @@ from functools import cache
 
 from ollama_kit.jobs.contract.facts.values import Fact, Value, fact
 from ollama_kit.jobs.contract.passages import ContractText, sentences_with
+from ollama_kit.jobs.figures.windows import any_of
 
 LAW = ("适用…法律", "governed by/construed in accordance with the laws of …", "governed by … Laws")
 FORUM = ("提交…仲裁委员会/仲裁中心", "向…人民法院起诉", "arbitration by/under the rules of …", "courts of …")
@@ -49,7 +50,7 @@ def _chinese_law(text: ContractText) -> Iterator[Value]:
 
 
 def _english_law(text: ContractText) -> Iterator[Value]:
-    for start, end in sentences_with(text.plain, _governed(), text.lower):
+    for start, end in sentences_with(text.plain, _governed(), text.lower, _words()):
         if not _laws().search(text.plain, start, end):
             continue
         match = _of_state().search(text.plain, start, end) or _state_laws().search(text.plain, start, end)
@@ -69,7 +70,7 @@ def _chinese_forum(text: ContractText) -> Iterator[Value]:
 
 
 def _english_forum(text: ContractText) -> Iterator[Value]:
-    for start, end in sentences_with(text.plain, _dispute(), text.lower):
+    for start, end in sentences_with(text.plain, _dispute(), text.lower, _dispute_words()):
         body = _english_body().search(text.plain, start, end)
         if body is None:
             continue
@@ -88,6 +89,11 @@ def _law() -> re.Pattern[str]:
 @cache
 def _governed() -> re.Pattern[str]:
     return re.compile(r"\b(?:govern(?:ed|ing)|constru\w+|interpreted|laws? applicable|resolved in accordance)\b")
+
+
+@cache
+def _words() -> re.Pattern[str]:
+    return any_of(["govern", "constru", "interpreted", "applicable", "resolved in accordance"])
 
 
 @cache
@@ -125,6 +131,11 @@ def _chinese_body() -> re.Pattern[str]:
 @cache
 def _dispute() -> re.Pattern[str]:
     return re.compile(r"\b(?:arbitrat(?:ion|ed)|jurisdiction|venue)\b")
+
+
+@cache
+def _dispute_words() -> re.Pattern[str]:
+    return any_of(["arbitrat", "jurisdiction", "venue"])
 
 
 @cache

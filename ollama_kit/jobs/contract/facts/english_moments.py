@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 
 from ollama_kit.jobs.contract.facts.english_term import find_term
@@ -10,6 +11,7 @@ from ollama_kit.jobs.contract.facts.found_moments import Found, Moments
 from ollama_kit.jobs.contract.facts.written_days import days_in
 from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.structure.parts import Parts
+from ollama_kit.jobs.figures.windows import any_of, windows
 
 HEAD = 8_000
 """Characters from the beginning in which a contract gives its date."""
@@ -29,12 +31,23 @@ def _made(text: ContractText) -> tuple[Found, ...]:
     found = []
     for match in _made_on().finditer(text.plain, 0, min(HEAD, len(text.plain))):
         found += [Found(day.start, day.end, "made as of", day.iso) for day in _next_day(text, match.end(), 60)]
-    for match in _is_dated().finditer(text.plain):
+    for match in _near(_is_dated(), text, "is dated", 48):
         found += [Found(match.start(), day.end, "is dated", day.iso) for day in _next_day(text, match.end(), 30)]
     if not found:
         title = days_in(text.plain, 0, min(1_500, len(text.plain)))
         found += [Found(day.start, day.end, "on the title page", day.iso) for day in title[:1] if _is_english(text)]
     return tuple(found[:1])
+
+
+def _near(pattern: re.Pattern[str], text: ContractText, words: str, reach: int) -> Iterator[re.Match[str]]:
+    """Matches in `plain` around the words that each has."""
+    for start, end in windows(text.lower, _words(words), 48, reach):
+        yield from pattern.finditer(text.plain, start, end)
+
+
+@cache
+def _words(words: str) -> re.Pattern[str]:
+    return any_of(word.replace("|", " ") for word in words.split())
 
 
 def _is_english(text: ContractText) -> bool:
@@ -58,7 +71,7 @@ def _beside_signatures(text: ContractText, parts: Parts) -> tuple[Found, ...]:
 
 def _effective(text: ContractText) -> tuple[tuple[Found, ...], tuple[Found, ...]]:
     days = []
-    for match in _effective_on().finditer(text.plain):
+    for match in _near(_effective_on(), text, "effective commenc", 48):
         before = text.lower[max(0, match.start() - 120) : match.start()]
         if _own_subject().search(re.split(r"\.\s|\n", before)[-1] + text.lower[slice(*match.span())]):
             for day in _next_day(text, match.end(), 30):
@@ -70,7 +83,7 @@ def _effective(text: ContractText) -> tuple[tuple[Found, ...], tuple[Found, ...]
     days = named or days
     signing = [
         Found(*match.span(), "effective when signed")
-        for match in _effective_when_signed().finditer(text.plain)
+        for match in _near(_effective_when_signed(), text, "effective in|force", 240)
         if not days
     ]
     return tuple(days), tuple(signing)

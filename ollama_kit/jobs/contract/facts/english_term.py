@@ -8,9 +8,9 @@ from fractions import Fraction
 from functools import cache
 
 from ollama_kit.jobs.contract.facts.found_moments import Found
-from ollama_kit.jobs.contract.facts.numbers import within
 from ollama_kit.jobs.contract.facts.written_days import days_in
 from ollama_kit.jobs.contract.passages import ContractText, sentences_with
+from ollama_kit.jobs.figures.windows import any_of
 
 LEAST_SCORE = 4
 """Below it, a sentence with a length of time in it is about something else than the contract's term."""
@@ -73,7 +73,7 @@ Running = tuple[tuple[Found, ...], tuple[Found, ...], tuple[Found, ...]]
 def find_term(text: ContractText) -> Running:
     """The end, or the event it ends with, and the term, of the sentence that most looks like the term clause."""
     scored = []
-    for start, end in sentences_with(text.plain, _about_term(), text.lower):
+    for start, end in sentences_with(text.plain, _about_term(), text.lower, _words()):
         score = _score(text, start, end)
         if score >= LEAST_SCORE:
             scored.append((score, start, end))
@@ -105,7 +105,7 @@ def _last_days(text: ContractText, start: int, end: int) -> Iterator[Found]:
 
 def _lengths(text: ContractText, start: int, end: int) -> Iterator[Found]:
     """The first length of months or years in the sentence, with what it runs from."""
-    for length in within(text.numbers.terms, start, end):
+    for length in text.numbers.terms.within(start, end):
         if length.unit in ("year", "month", "quarter"):
             at, stop = length.start, length.end
             behind = text.lower[stop : stop + 60]
@@ -135,6 +135,11 @@ def _anniversary() -> re.Pattern[str]:
     return re.compile(
         rf"\b(?P<ordinal>{'|'.join(_ORDINALS)})\s(?:\(\d{{1,2}}(?:st|nd|rd|th)\)\s)?(?:annual\s)?anniversary"
     )
+
+
+@cache
+def _words() -> re.Pattern[str]:
+    return any_of(["term", "expir", "force", "continu", "perpetual", "period of", "duration", "effective"])
 
 
 @cache

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from ollama_kit.jobs.contract.facts.numbers import within
 from ollama_kit.jobs.contract.facts.values import Length, Money, Rate, RateKind
 from ollama_kit.jobs.contract.passages import ContractText, sentences_with
 from ollama_kit.jobs.contract.structure.outline import Outline
@@ -18,7 +17,7 @@ NEAR = 40
 def read_amounts(text: ContractText, outline: Outline) -> tuple[Money, ...]:
     """Every amount of money, in order."""
     found = []
-    for amount in text.numbers.amounts:
+    for amount in text.numbers.amounts.found:
         evidence = text.evidence(amount.start, amount.end)
         clause = outline.at(evidence.start)
         about = _word_before(text.lower, amount.start, _paid_for())
@@ -30,7 +29,7 @@ def read_amounts(text: ContractText, outline: Outline) -> tuple[Money, ...]:
 def read_rates(text: ContractText, outline: Outline) -> tuple[Rate, ...]:
     """Every percentage, in order, with what it is a rate of as far as its own clause says it."""
     found = []
-    for one in text.numbers.percentages:
+    for one in text.numbers.percentages.found:
         evidence = text.evidence(one.start, one.end)
         clause = outline.at(evidence.start)
         number = clause.number if clause else ""
@@ -43,7 +42,7 @@ def read_warranties(text: ContractText, outline: Outline) -> tuple[Length, ...]:
     """Every length of time that a warranty is said to run."""
     found = []
     for start, end in sentences_with(text.folded, _warranty()):
-        for length in within(text.numbers.terms, start, end):
+        for length in text.numbers.terms.within(start, end):
             if length.unit in ("month", "year", "quarter"):
                 label = _warranty().search(text.folded, start, length.start)
                 if label is None:

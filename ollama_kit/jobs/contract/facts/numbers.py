@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 from ollama_kit.guard.private.folding import Seen
 from ollama_kit.jobs.dates.terms import Period, Term, terms_in
@@ -17,15 +16,32 @@ from ollama_kit.jobs.figures.percentages import Percentage, percentages_in
 P = TypeVar("P", bound=Placed)
 
 
+@dataclass(frozen=True)
+class Row(Generic[P]):
+    """Figures of one kind, in order and without overlap, that are found by their place."""
+
+    found: tuple[P, ...]
+    starts: list[int] = field(init=False, repr=False, compare=False)
+    ends: list[int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "starts", [one.start for one in self.found])
+        object.__setattr__(self, "ends", [one.end for one in self.found])
+
+    def within(self, start: int, end: int) -> tuple[P, ...]:
+        """Those that stand wholly in `[start:end]`."""
+        return self.found[bisect_left(self.starts, start) : bisect_right(self.ends, end)]
+
+
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """All figures of one text in order, at offsets of that text."""
+    """All figures of one text, at offsets of that text."""
 
-    amounts: tuple[Amount, ...]
-    percentages: tuple[Percentage, ...]
-    dates: tuple[FoundDate, ...]
-    terms: tuple[Term, ...]
-    periods: tuple[Period, ...]
+    amounts: Row[Amount]
+    percentages: Row[Percentage]
+    dates: Row[FoundDate]
+    terms: Row[Term]
+    periods: Row[Period]
 
     @staticmethod
     def of(seen: Seen) -> Numbers:
@@ -33,16 +49,9 @@ class Numbers:
         dates = dates_in(seen)
         terms = terms_in(seen, dates)
         return Numbers(
-            amounts_in(seen),
-            percentages_in(seen),
-            dates,
-            tuple(one for one in terms if isinstance(one, Term)),
-            tuple(one for one in terms if isinstance(one, Period)),
+            Row(amounts_in(seen)),
+            Row(percentages_in(seen)),
+            Row(dates),
+            Row(tuple(one for one in terms if isinstance(one, Term))),
+            Row(tuple(one for one in terms if isinstance(one, Period))),
         )
-
-
-def within(found: Sequence[P], start: int, end: int) -> Sequence[P]:
-    """Those of `found`, which are in order and do not overlap, that stand wholly in `[start:end]`."""
-    first = bisect_left(found, start, key=lambda one: one.start)
-    last = bisect_left(found, end + 1, first, key=lambda one: one.end)
-    return found[first:last]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from ollama_kit.jobs.contract.facts.numbers import within
 from ollama_kit.jobs.contract.passages import ContractText
 
 Span = tuple[int, int]
@@ -17,14 +16,14 @@ def due_in(text: ContractText, start: int, end: int) -> Span | None:
     regular = max(regularly, key=lambda one: bool(one["day"] or one["nth"] or one["by"]), default=None)
     if regular and regular["day"]:
         return regular.span()
-    for term in within(text.numbers.terms, start, end):
+    for term in text.numbers.terms.within(start, end):
         behind = _term_behind().match(text.lower, term.end, end)
         before = _term_before().search(text.lower, max(start, term.start - 40), term.start)
         if behind and (behind["zh"] or before or behind["en"]):
             return (before.start() if before else term.start), behind.end("zh") if behind["zh"] else term.end
         if before:
             return before.start(), term.end
-    for date in within(text.numbers.dates, start, end):
+    for date in text.numbers.dates.within(start, end):
         behind = _date_behind().match(text.lower, date.end, end)
         before = _date_before().search(text.lower, max(start, date.start - 24), date.start)
         return (before.start() if before else date.start), behind.end() if behind else date.end

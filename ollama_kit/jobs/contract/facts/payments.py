@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ollama_kit.jobs.contract.facts import payment_words as words
-from ollama_kit.jobs.contract.facts.numbers import within
 from ollama_kit.jobs.contract.facts.payment_times import due_in, trigger_in
 from ollama_kit.jobs.contract.facts.values import Payment
 from ollama_kit.jobs.contract.passages import ContractText
@@ -145,8 +144,8 @@ def _is_name(lower: str, match: re.Match[str]) -> bool:
 
 def _heads(text: ContractText, start: int, end: int) -> list[_Head]:
     """What is paid in a part of a sentence, in order."""
-    shares = [one for one in within(text.numbers.percentages, start, end) if _is_share(text.lower, one, start, end)]
-    amounts = [one for one in within(text.numbers.amounts, start, end) if _is_paid(text.lower, one, start, end)]
+    shares = [one for one in text.numbers.percentages.within(start, end) if _is_share(text.lower, one, start, end)]
+    amounts = [one for one in text.numbers.amounts.within(start, end) if _is_paid(text.lower, one, start, end)]
     heads: list[_Head] = []
     found: list[Amount | Percentage] = [*shares, *amounts]
     for one in sorted(found, key=lambda placed: placed.start):

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.structure.numbering import Kind, Mark, marks_in
@@ -37,9 +37,14 @@ class Outline:
 
     clauses: tuple[Clause, ...] = ()
 
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where each clause begins."""
+        return [clause.start for clause in self.clauses]
+
     def at(self, offset: int) -> Clause | None:
         """The innermost clause that holds a character of the document; None before the first and after the last."""
-        at = bisect_right(self.clauses, offset, key=lambda clause: clause.start) - 1
+        at = bisect_right(self.starts, offset) - 1
         while at >= 0 and self.clauses[at].end <= offset:
             at = self.clauses[at].parent
         return self.clauses[at] if at >= 0 else None

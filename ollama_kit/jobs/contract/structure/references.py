@@ -11,6 +11,7 @@ from ollama_kit.jobs.contract.passages import ContractText, Evidence
 from ollama_kit.jobs.contract.structure.numbering import HAN, NUMBER_WORDS, ordinal
 from ollama_kit.jobs.contract.structure.outline import Clause, Outline
 from ollama_kit.jobs.contract.structure.parts import Attachment
+from ollama_kit.jobs.figures.windows import any_of, matches_near
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ def read_references(text: ContractText, outline: Outline, attachments: Sequence[
     keys = _keys(outline)
     letters = {_bare(one.number): at for at, one in reversed(list(enumerate(attachments)))}
     found = []
-    for match in _reference().finditer(text.folded):
+    for match in matches_near(_reference(), text.folded, _words(), 0, 64):
         if text.original(match.start()) in headings or _is_elsewhere(text.folded, match):
             continue
         evidence = text.evidence(*match.span())
@@ -119,6 +120,13 @@ def _other() -> re.Pattern[str]:
         r"\s?(?:of|to|under)\s(?:the\s|that\s|such\s)?(?:[A-Z][\w.]*\s){0,5}"
         r"(?:Act|Code|Law|Laws|Rules?|Regulations?|Convention|Treaty|[A-Z]\w+ Agreement)\b"
     )
+
+
+@cache
+def _words() -> re.Pattern[str]:
+    heads = ("Section", "Article", "Clause", "Paragraph", "SECTION", "ARTICLE", "section", "clause")
+    attached = ("EXHIBIT", "SCHEDULE", "Exhibit", "Schedule", "Annex", "Appendix", "Attachment")
+    return any_of(["第", "附", *heads, *attached])
 
 
 @cache

@@ -17,6 +17,7 @@ from ollama_kit.jobs.contract.facts.values import Detail, Provision
 from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.structure.outline import Clause, Outline
 from ollama_kit.jobs.contract.topics import PROVISIONS, TOPICS
+from ollama_kit.jobs.figures.windows import any_of
 
 RULES: tuple[Rule, ...] = (*RENEWAL, *TRADE, *LIABILITY, *SECRECY, *ENDING)
 LONGEST = 1_000
@@ -43,17 +44,20 @@ def read_provisions(text: ContractText, outline: Outline) -> tuple[Provision, ..
 def _touched(text: ContractText) -> dict[str, list[int]]:
     """For each word of the rules the sentences it stands in, by number."""
     starts = [start for start, _ in text.sentences]
+    pattern, parts = _words()
     found: dict[str, list[int]] = {}
-    for word in dict.fromkeys(word for rule in RULES for word in rule.words):
-        numbers = []
-        at = text.lower.find(word)
-        while at >= 0:
-            number = bisect_right(starts, at) - 1
-            numbers.append(number)
-            at = text.lower.find(word, max(at + 1, text.sentences[number][1]))
-        if numbers:
-            found[word] = numbers
+    for match in pattern.finditer(text.lower):
+        number = bisect_right(starts, match.start()) - 1
+        for word in parts[match[0]]:
+            found.setdefault(word, []).append(number)
     return found
+
+
+@cache
+def _words() -> tuple[re.Pattern[str], dict[str, tuple[str, ...]]]:
+    """A pattern for the words of all rules, and for each the words that it holds: a trade secret is a secret."""
+    words = list(dict.fromkeys(word for rule in RULES for word in rule.words))
+    return any_of(words), {word: tuple(part for part in words if part in word) for word in words}
 
 
 def _provision(

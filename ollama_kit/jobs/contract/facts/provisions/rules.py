@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Literal
 
-from ollama_kit.jobs.contract.facts.numbers import within
+from ollama_kit.jobs.contract.facts.numbers import Row
 from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.topics import stems_of
 from ollama_kit.jobs.dates.terms import Term
@@ -69,8 +69,8 @@ class Figure:
 
     def read(self, text: ContractText, start: int, end: int) -> Iterator[Read]:
         """Every such figure of the sentence."""
-        found: tuple[Placed, ...] = getattr(text.numbers, self.kind)
-        inside = within(found, start, end)
+        found: Row[Placed] = getattr(text.numbers, self.kind)
+        inside = found.within(start, end)
         if not inside or (self.given and not _compiled(self.given).search(text.lower, start, end)):
             return
         for one in inside:

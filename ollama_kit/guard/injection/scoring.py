@@ -25,8 +25,9 @@ LEAD = 24
 LANES = 3
 """How many sets of literals of a rule are looked for."""
 
-RARE = 0.02
-"""How often, roughly, the literals of a set may be seen for it to be worth looking for beside a rarer one."""
+RARE = 0.06
+"""How often, roughly, the literals of a set may be seen for it to be worth looking for beside a rarer one: two single
+Chinese characters are."""
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ class Payload:
 def payloads(text: str) -> Iterator[Payload]:
     """Each run in `text` that decodes to legible text, by place. Linear: each code decodes a run once."""
     done = 0
-    for dense in _dense().finditer("\n" + text):
+    for dense in _dense("\n" + text):
         start, end = max(done, dense.start() - _FIRST), dense.end() - 1
         done = end
         if _plain_word().fullmatch(text, dense.start(), end):
@@ -98,15 +98,24 @@ def _tags(run: str) -> str:
     return "".join(chr(ord(character) - 0xE0000) for character in run if 0xE0020 <= ord(character) < 0xE007F)
 
 
+def _dense(text: str) -> Iterator[re.Match[str]]:
+    """Where a payload may be, with the character before it. Most texts show one kind of place at most, and a pattern
+    for one kind alone is searched for faster than one for all."""
+    kinds, every = _places()
+    shown = [kind for kind in kinds if kind.search(text)]
+    return (shown[0] if len(shown) == 1 else every).finditer(text) if shown else iter(())
+
+
 @cache
-def _dense() -> re.Pattern[str]:
-    """Where a payload may be, with the character before it: printable ASCII without spaces for long, pairs of digits
-    (all but the first), tag characters. Each way starts with what is no printable character or with a separator, so
-    that most places are dismissed at once."""
+def _places() -> tuple[tuple[re.Pattern[str], ...], re.Pattern[str]]:
+    """Printable ASCII without spaces for long, pairs of digits (all but the first), tag characters: each kind alone,
+    and all of them. Each begins with a set of characters, that is no printable character or a separator, so that most
+    places are dismissed at once."""
     lines = r"[^!-~][!-~]{12,}(?:\r?\n[!-~]{12,})*"
-    tags = "[\U000e0020-\U000e007e]{4,}"
-    parted = r"[ ,:]{1,2}(?:\\x|0x)?[0-9A-Fa-f]{2,8}(?:[ ,:]{1,2}(?:\\x|0x)?[0-9A-Fa-f]{2,8}){4,}"
-    return re.compile(f"{lines}|{parted}|{tags}")
+    tags = "[\U000e0020-\U000e007e][\U000e0020-\U000e007e]{3,}"
+    parted = r"[ ,:][ ,:]?(?:\\x|0x)?[0-9A-Fa-f]{2,8}(?:[ ,:]{1,2}(?:\\x|0x)?[0-9A-Fa-f]{2,8}){4,}"
+    kinds = (lines, parted, tags)
+    return tuple(map(re.compile, kinds)), re.compile("|".join(kinds))
 
 
 @cache

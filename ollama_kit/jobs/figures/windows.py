@@ -22,7 +22,7 @@ def windows(text: str, anchor: re.Pattern[str], before: int, behind: int) -> Ite
     start = end = -1
     for match in anchor.finditer(text):
         first = match.start() - before
-        if first > end:
+        if end < 0 or first > end:
             if end >= 0:
                 yield start, min(end, len(text))
             start = max(0, first)

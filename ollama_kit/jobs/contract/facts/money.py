@@ -43,9 +43,9 @@ def read_warranties(text: ContractText, outline: Outline) -> tuple[Length, ...]:
     found = []
     for start, end in sentences_with(text.folded, _warranty()):
         for length in text.numbers.terms.within(start, end):
-            if length.unit in ("month", "year", "quarter"):
+            if length.unit in ("day", "month", "year", "quarter"):
                 label = _warranty().search(text.folded, start, length.start)
-                if label is None:
+                if label is None or (length.unit == "day" and length.start - label.end() > NEAR):
                     continue
                 evidence = text.evidence(length.start, length.end)
                 clause = outline.at(evidence.start)
@@ -99,5 +99,6 @@ def _paid_for() -> re.Pattern[str]:
 @cache
 def _warranty() -> re.Pattern[str]:
     return re.compile(
-        r"质保期|保修期|质量保证期|质量保修期|(?i:\bwarranty period|\bwarrant(?:y|ies|s)\b[^.]{0,80}\bperiod of)"
+        r"质保期|保修期|质量保证期|质量保修期|(?i:\bwarranty period|"
+        r"\bwarrant(?:y|ies|s)\b[^.]{0,120}\b(?:period of|for|within)\s(?=[^.]{0,24}\b(?:days?|months?|years?)\b))"
     )

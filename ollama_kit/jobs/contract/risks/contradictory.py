@@ -65,7 +65,8 @@ _SAME = {"liquidated damages": "违约金"}
 
 
 def _two_warranties(warranties: Iterable[Length]) -> Iterator[Risk]:
-    months = {one.count * {"month": 1, "quarter": 3, "year": 12}[one.unit]: one for one in warranties}
+    in_months = {"month": 1, "quarter": 3, "year": 12}
+    months = {one.count * in_months[one.unit]: one for one in warranties if one.unit in in_months}
     if len(months) > 1:
         said = " and ".join(f"{months_long} months" for months_long in months)
         said_zh = "和".join(f"{months_long} 个月" for months_long in months)

@@ -118,20 +118,17 @@ class Literals:
         single = _one_of(literal for literal in literals if len(literal) == 1)
         return Literals(re.compile(near), pairs, search_for(longer), re.compile(single))
 
-    def places(self, text: str) -> Iterator[tuple[int, str]]:
+    def places(self, text: str) -> list[tuple[int, str]]:
         """Each place where a literal starts, with the longest one there; they may overlap. Single characters come
         last.
 
-        >>> list(Literals.of(["ab", "bc", "abc", "x"]).places("xabc"))
+        >>> Literals.of(["ab", "bc", "abc", "x"]).places("xabc")
         [(1, 'abc'), (2, 'bc'), (0, 'x')]
         """
         pairs, whole = self.pairs, self.whole.match
-        for near in self.near.finditer(text):
-            at = near.start()
-            if text[at : at + 2] in pairs and (found := whole(text, at)):
-                yield at, found.group()
-        for found in self.single.finditer(text):
-            yield found.start(), found.group()
+        starts = [near.start() for near in self.near.finditer(text)]
+        longer = [(at, found[0]) for at in starts if text[at : at + 2] in pairs and (found := whole(text, at))]
+        return longer + [(single.start(), single[0]) for single in self.single.finditer(text)]
 
 
 def _one_of(characters: Iterable[str]) -> str:

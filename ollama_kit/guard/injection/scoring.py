@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache, reduce
 from operator import or_
@@ -127,16 +127,15 @@ class RuleSet:
     elsewhere: Triggers
     given: int
 
-    def hits(self, text: str, words: Iterable[str]) -> Iterator[tuple[int, int]]:
+    def hits(self, text: str, words: Iterable[str]) -> list[tuple[int, int]]:
         """Places in folded `text` where a literal stands, each with the flags it sets. `words` are the different Latin
         words of the text; most were seen before, and are known to set none."""
         flags = self.elsewhere.flags
-        for at, literal in self.elsewhere.literals.places(text):
-            yield at, flags[literal]
-        telling = {word: found for word in words if (found := _flags(word, self.in_words))}
-        for word in _word().finditer(text) if telling else ():
-            if word.group() in telling:
-                yield word.start(), telling[word.group()]
+        found = [(at, flags[literal]) for at, literal in self.elsewhere.literals.places(text)]
+        telling = {word: each for word in words if (each := _flags(word, self.in_words))}
+        if telling:
+            found += [(word.start(), telling[word[0]]) for word in _word().finditer(text) if word[0] in telling]
+        return found
 
     def ready(self, flags: int) -> list[int]:
         """The numbers of the rules to try, once `flags` are set; heavier rules first."""

@@ -146,14 +146,15 @@ def _candidates(folded: str, sentences: Sentences, words: Set[str]) -> dict[Span
     """The sentences that hold the literals of some rule, with the numbers of those rules. `words` are the different
     Latin words of the text."""
     spans = list(sentences.every())
+    starts, ends = [span[0] for span in spans[1:]], [span[1] for span in spans]
+    starts.append(len(folded) + 1)  # no place is in a sentence after the last
     seen = [0] * len(spans)
     number = 0
-    for at, flags in rule_set().hits(folded, words):
-        number = 0 if at < spans[number][0] else number
-        while at >= spans[number][1]:
+    for at, flags in sorted(rule_set().hits(folded, words)):
+        while at >= ends[number]:
             number += 1
         seen[number] |= flags
-        if number + 1 < len(spans) and at >= spans[number + 1][0]:
+        if at >= starts[number]:
             seen[number + 1] |= flags
     tries = zip(spans, map(rule_set().ready, seen), strict=True)
     return {trimmed(folded, *span): numbers for span, numbers in tries if numbers}

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
-from ollama_kit.cli.options import json_option
+from ollama_kit.cli.options import json_option, server_options
+
+F = TypeVar("F", bound=Callable[..., Any])
+FORMATS = ("json", "md", "html", "xlsx", "csv")
 
 
 @click.group("contract")
@@ -14,40 +19,69 @@ def contract_command() -> None:
     """Read contracts: parties, dates, amounts and clauses, each with the words that prove it."""
 
 
+def _batch_options(command: F) -> F:
+    """What both commands take: the files, and how a batch of them is run and written."""
+    for option in (
+        click.option("--policy", default="standard", show_default=True, metavar="NAME", help="The guard policy."),
+        click.option(
+            "--parallel", type=click.IntRange(1, 64), help="Requests at once; as many as the server has slots."
+        ),
+        click.option("--estimate", is_flag=True, help="Only say how many requests, tokens and minutes it will take."),
+        click.option(
+            "--format", "formats", multiple=True, type=click.Choice(FORMATS), help="With --out; all if none is named."
+        ),
+        click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Write into this folder."),
+        click.option(
+            "--password-file",
+            type=click.Path(path_type=Path, exists=True, dir_okay=False),
+            help="Its first line opens encrypted PDFs; else it is asked for.",
+        ),
+        click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path)),
+    ):
+        command = option(command)
+    return command
+
+
 @contract_command.command("extract")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--no-model", is_flag=True, default=True, help="Extract by rules alone, which is what it does.")
+@_batch_options
+@click.option("--model", help="A spec's name, such as contract-zh, or a model on the server.")
+@click.option("--no-model", is_flag=True, help="Extract by rules alone: nothing is sent anywhere.")
 @click.option(
-    "--password-file", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="Of encrypted PDFs."
+    "--schema",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="A JSON Schema of your own: its properties are the questions.",
 )
-@click.option(
-    "--out", type=click.Path(path_type=Path, file_okay=False), help="Write JSON and Markdown into this folder."
-)
+@server_options
 @json_option
 @click.pass_context
-def extract_command(
-    ctx: click.Context,
-    /,
-    files: tuple[Path, ...],
-    no_model: bool,
-    password_file: Path | None,
-    out: Path | None,
-    as_json: bool,
-) -> None:
-    """Extract the facts of the contracts in FILES (PDF, DOCX, HTML, Markdown, text) by rules, without a model. With
-    --out each is written as JSON and Markdown, else Markdown is printed. Exit code 1 if any could not be read."""
-    from ollama_kit.cli.output import error_as_dict, print_json, warn
-    from ollama_kit.jobs.contract import facts_as_dict, read_contracts, write_files, write_markdown
+def extract_command(ctx: click.Context, /, files: tuple[Path, ...], **flags: Any) -> None:
+    """Extract the facts of the contracts in FILES (PDF, DOCX, HTML, Markdown, text): by rules, and by a model whose
+    every answer has its quote. With --out each is written into that folder, and a run that was interrupted goes on
+    where it stopped; else Markdown is printed. Exit code 1 if any could not be read or answered."""
+    from ollama_kit.cli.contracts import ContractRun
+    from ollama_kit.errors import UsageError
 
-    password = password_file.read_text(encoding="utf-8").rstrip("\r\n") if password_file else None
-    contracts, refused = read_contracts(files, password=password)
-    for error in refused:
-        warn(str(error))
-    for path in write_files(contracts, out) if out else ():
-        warn(f"written: {path}")
-    if as_json:
-        errors = [error_as_dict(error) for error in refused]
-        print_json({"contracts": [facts_as_dict(one) for one in contracts], "refused": errors})
-    elif not out:
-        click.echo("\n".join(map(write_markdown, contracts)), nl=False)
-    ctx.exit(1 if refused else 0)
+    if bool(flags["model"]) == flags["no_model"]:
+        hint = ("Say --model NAME, or --no-model for rules alone.", "请用 --model 指定模型，或用 --no-model 只用规则。")
+        raise UsageError("a model or none: which?", hint=hint)
+    if flags["no_model"] and (flags["schema"] or flags["estimate"]):
+        raise UsageError("--schema and --estimate need a model")
+    run = ContractRun(files, flags)
+    reports = run.by_rules() if flags["no_model"] else run.by_model("facts")
+    ctx.exit(0 if flags["estimate"] else run.deliver(reports))
+
+
+@contract_command.command("summarize")
+@_batch_options
+@click.option("--model", required=True, help="A spec's name, such as contract-zh, or a model on the server.")
+@server_options
+@json_option
+@click.pass_context
+def summarize_command(ctx: click.Context, /, files: tuple[Path, ...], **flags: Any) -> None:
+    """Summarise each contract on one page in plain words for whoever must sign it, each sentence with the words that
+    prove it. Exit code 1 if any could not be read or answered."""
+    from ollama_kit.cli.contracts import ContractRun
+
+    run = ContractRun(files, flags)
+    reports = run.by_model("summary")
+    ctx.exit(0 if flags["estimate"] else run.deliver(reports))

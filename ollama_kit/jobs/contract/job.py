@@ -93,12 +93,17 @@ class ContractJob:
     def _run(
         self, documents: Iterable[ReadDocument], purpose: Purpose, executor: Executor | None
     ) -> list[tuple[Plan, dict[str, Outcome]]]:
-        """Each contract's plan with the outcomes of all tasks."""
+        """Each contract's plan with the outcomes of all tasks. The next contract is read while the model is busy."""
         planner = self._planner(purpose)
-        plans = [planner.plan(document) for document in documents]
-        tasks = [self._task(ask) for plan in plans for ask in plan.asks]
+        plans: list[Plan] = []
+
+        def tasks() -> Iterator[Task]:
+            for document in documents:
+                plans.append(planner.plan(document))
+                yield from map(self._task, plans[-1].asks)
+
         batch = Batch(self._work, self.ledger, self.slots, tell=self.tell, stop=self.client.close)
-        outcomes = batch.run(tasks, executor)
+        outcomes = batch.run(tasks(), executor)
         return [(plan, outcomes) for plan in plans]
 
     def _task(self, ask: Ask) -> Task:

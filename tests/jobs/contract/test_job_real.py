@@ -1,0 +1,77 @@
+"""The job on the real server: what comes back is valid or a typed failure, and nothing is unmarked without evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from ollama_kit.builder.build import build
+from ollama_kit.client import Client
+from ollama_kit.jobs.contract.answers import Answer, Sentence
+from ollama_kit.jobs.contract.job import JOB, ContractJob
+from ollama_kit.jobs.contract.report import ContractReport
+from ollama_kit.jobs.documents.reading import read_document
+from ollama_kit.jobs.ledger import Ledger
+from ollama_kit.server.session import Server
+from ollama_kit.settings import Settings
+from ollama_kit.specs import load_spec
+from tests.jobs.contract.samples import FOLDER
+from tests.realserver.process import RealServer
+
+SPEC = "spec: 1\nfrom: {base}\ncontext: 4096\n"
+POLICY = "policy: 1\nextends: standard\nattempts: 1\nmax_tokens: {most}\n"
+
+
+@contextmanager
+def job_on(server: RealServer, base: str, folder: Path, most: int) -> Iterator[ContractJob]:
+    """The job with `base` in a window of 4,096 tokens, answers of at most `most`."""
+    (folder / "modelfiles").mkdir()
+    (folder / "modelfiles" / "dull.yaml").write_text(SPEC.format(base=base), encoding="utf-8")
+    (folder / "templates" / "policies").mkdir(parents=True)
+    (folder / "templates" / "policies" / "short.yaml").write_text(POLICY.format(most=most), encoding="utf-8")
+    with Server.at(server.url, {}) as opened:
+        build(load_spec("dull"), opened)
+    with Client(Settings(host=server.url)) as client, Ledger(folder / "ledger.sqlite", JOB) as ledger:
+        yield ContractJob(client, "dull", ledger, policy="short")
+
+
+def all_is_marked(report: ContractReport) -> None:
+    """Each answer and sentence has evidence that stands in the document, or is not proven."""
+    said: list[Answer | Sentence] = []
+    if report.answers:
+        said += [answer for question in report.answers.questions for answer in question.answers]
+    if report.summary:
+        said += report.summary.sentences
+    for one in said:
+        assert one.is_proven == (bool(one.evidence) and not one.doubts and not one.suspect)
+        for evidence in one.evidence:
+            assert report.document.text[evidence.start : evidence.end] == evidence.quote
+
+
+@pytest.mark.parametrize(("model", "name"), [("tiny_qwen", "zh_lease_conflict"), ("tiny_smollm", "bilingual_nda")])
+def test_what_a_model_without_sense_says_is_valid_or_a_failure(
+    real_server: RealServer,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    model: str,
+    name: str,
+) -> None:
+    """A contract longer than the window is read in parts; each question has an answer by its schema, or says why not,
+    and what is not proven is marked."""
+    monkeypatch.chdir(tmp_path)
+    document = read_document(FOLDER / f"synthetic_{name}.txt")
+    with job_on(real_server, request.getfixturevalue(model), tmp_path, 60) as job:
+        estimate = job.estimate([document])
+        (report,) = job.extract([document])
+        (page,) = job.summarise([document])
+    assert report.answers is not None
+    assert estimate.requests >= 7
+    for question in report.answers.questions:
+        assert not question.failure or question.failure.startswith("output.invalid")
+        assert question.searched
+    all_is_marked(report)
+    all_is_marked(page)

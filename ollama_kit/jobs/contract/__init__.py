@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         facts_as_dict,
         report_as_dict,
         write_files,
+        write_html,
         write_json,
         write_markdown,
     )
@@ -41,6 +42,7 @@ _HOMES = {
     "read_contracts": "batch",
     "report_as_dict": "writers",
     "write_files": "writers",
+    "write_html": "writers",
     "write_json": "writers",
     "write_markdown": "writers",
 }
@@ -55,6 +57,7 @@ __all__ = [
     "read_contracts",
     "report_as_dict",
     "write_files",
+    "write_html",
     "write_json",
     "write_markdown",
 ]

@@ -11,13 +11,29 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 @cache
 def _acting() -> re.Pattern[str]:
     """Control characters but tab and line ends, and those that turn the direction of what follows (UAX #9): with them
-    a name could show the rest of its line backwards."""
-    return re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+    a name could show the rest of its line backwards. U+FFFE and U+FFFF are no characters."""
+    control = "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"
+    return re.compile(f"[{control}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]")
+
+
+@cache
+def _line_end() -> re.Pattern[str]:
+    """What str.splitlines takes for one."""
+    return re.compile("\r\n|[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 
 
 def whole_characters(text: str) -> str:
     """`text` with U+FFFD for each half of a surrogate pair, so that it can be written as UTF-8."""
     return _SURROGATES.sub("\ufffd", text)
+
+
+def piece_of_text(text: str) -> str:
+    """A piece of a text without acting characters and halves of pairs; line ends are LF, the last one too.
+
+    >>> piece_of_text("a\\x00b\\r\\nc\\u202e\\x0b")
+    'ab\\nc\\n'
+    """
+    return whole_characters(_acting().sub("", _line_end().sub("\n", text)))
 
 
 def plain_text(text: str) -> str:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ollama_kit.jobs.contract.writers.data import facts_as_dict
     from ollama_kit.jobs.contract.writers.files import FORMATS, write_files
     from ollama_kit.jobs.contract.writers.markdown import write_markdown
+    from ollama_kit.jobs.contract.writers.page import write_html
     from ollama_kit.jobs.contract.writers.record import report_as_dict, write_json
 
 _HOMES = {
@@ -20,11 +21,20 @@ _HOMES = {
     "facts_as_dict": "data",
     "report_as_dict": "record",
     "write_files": "files",
+    "write_html": "page",
     "write_json": "record",
     "write_markdown": "markdown",
 }
 
-__all__ = ["FORMATS", "facts_as_dict", "report_as_dict", "write_files", "write_json", "write_markdown"]
+__all__ = [
+    "FORMATS",
+    "facts_as_dict",
+    "report_as_dict",
+    "write_files",
+    "write_html",
+    "write_json",
+    "write_markdown",
+]
 
 
 def __getattr__(name: str) -> Any:

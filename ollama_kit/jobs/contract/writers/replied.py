@@ -27,7 +27,7 @@ _SAID_OF_ROW = {"agree": "both", "rules_only": "rules", "model_only": "model"}
 """The source that needs no saying of an answer, because the mark of its row says it."""
 _LABELS = ("role", "what", "stage", "party")
 _TEXTS = ("says", "name", "share", "amount", "body", "why")
-_TERMS = {"state": "seal", "kind": "answer"}
+_TERMS = {"state": "seal", "kind": "said"}
 
 
 def beside(row: Row, question: Answered, speech: Speech) -> Row:
@@ -159,7 +159,7 @@ def flat(value: Any, speech: Speech) -> str:
     if isinstance(value, list | tuple):
         return speech.words["joint"].join(flat(inner, speech) for inner in value) or "—"
     if isinstance(value, bool):
-        return term_of("answer", "true" if value else "false", speech.language)
+        return term_of("said", "true" if value else "false", speech.language)
     return "—" if value is None else one_line(str(value))
 
 

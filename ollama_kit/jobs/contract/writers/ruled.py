@@ -8,7 +8,7 @@ from ollama_kit.jobs.contract.contract_facts import ContractFacts, Risk
 from ollama_kit.jobs.contract.facts.values import Fact, Length, Money, Party, Payment, Provision, Rate, Value
 from ollama_kit.jobs.contract.topics import PROVISIONS, TOPICS
 from ollama_kit.jobs.contract.writers.shown import Item, Row
-from ollama_kit.jobs.contract.writers.speech import Speech
+from ollama_kit.jobs.contract.writers.speech import Speech, number
 from ollama_kit.jobs.contract.writers.terms import TERMS, term_of, topic_of
 from ollama_kit.jobs.pages.plain import one_line
 
@@ -33,8 +33,7 @@ def _value(value: Value, speech: Speech, group: str = "") -> Item:
     if group == "type":
         text = term_of("type", text, speech.language)
     elif group == "term":
-        count, _, unit = text.partition(" ")
-        text = f"{count} {term_of('unit', unit, speech.language)}" if unit in TERMS["unit"] else text
+        text = speech.plain(text)
     basis = tuple(Item("", speech.words["basis"], proofs=speech.proofs([one])) for one in value.basis)
     return Item(
         text, marks=speech.marks("computed" if value.basis else ""), proofs=speech.proofs([value.evidence]), parts=basis
@@ -121,12 +120,14 @@ def provision_rows(facts: ContractFacts, speech: Speech) -> Iterator[Row]:
 
 def _length(length: Length, speech: Speech) -> Item:
     marks = speech.marks("figures" if length.conflict else "")
-    return Item(speech.length(length.count, length.unit), marks=marks, proofs=speech.proofs([length.evidence]))
+    return Item(speech.length(number(length.count), length.unit), marks=marks, proofs=speech.proofs([length.evidence]))
 
 
 def _provision(provision: Provision, speech: Speech) -> Item:
     parts = tuple(
-        Item(one_line(one.value), term_of("detail", one.name, speech.language), proofs=speech.proofs([one.evidence]))
+        Item(
+            speech.plain(one.value), term_of("detail", one.name, speech.language), proofs=speech.proofs([one.evidence])
+        )
         for one in provision.details
     )
     return Item("", one_line(provision.title), proofs=speech.proofs([provision.evidence]), parts=parts)

@@ -43,6 +43,10 @@ class Proof:
         """The quote on one line, a long one cut at a sentence or between characters."""
         return shortened(one_line(self.evidence.quote), SHORT_QUOTE)
 
+    def is_the_same_as(self, text: str) -> bool:
+        """Whether the quote says just what the answer says, which need not stand there twice."""
+        return one_line(self.evidence.quote) == one_line(text)
+
     @property
     def id(self) -> str:
         """The name of the place that cites it, on a page."""

@@ -10,7 +10,7 @@ from fractions import Fraction
 from ollama_kit.jobs.contract.passages import Evidence
 from ollama_kit.jobs.contract.structure.outline import Outline
 from ollama_kit.jobs.contract.writers.shown import Level, Mark, Proof
-from ollama_kit.jobs.contract.writers.terms import term_of
+from ollama_kit.jobs.contract.writers.terms import TERMS, term_of
 from ollama_kit.jobs.contract.writers.wording import words_of
 from ollama_kit.jobs.pages.plain import one_line
 
@@ -86,9 +86,27 @@ class Speech:
         whole = value.quantize(Decimal(1)) if value == value.to_integral_value() else value.normalize()
         return f"{currency} {whole:,f}".strip()
 
-    def length(self, count: Fraction, unit: str) -> str:
-        """A length of time: 24 个月, 24 months."""
-        return f"{number(count)} {term_of('unit', unit, self.language)}"
+    def length(self, count: str, unit: str) -> str:
+        """A length of time: 24 个月, 24 months, 1 year."""
+        named = term_of("unit", unit, self.language)
+        return f"{count} {named[:-1] if count == '1' and self.language != 'zh' else named}"
+
+    def plain(self, value: str) -> str:
+        """What rules say in names of ours as a reader says it; the contract's own words as they are.
+
+        >>> speech = Speech("zh", Outline())
+        >>> speech.plain("90 day"), speech.plain("0.05% per day"), speech.plain("automatic"), speech.plain("甲方")
+        ('90 天', '每日 0.05%', '自动', '甲方')
+        """
+        text = one_line(value)
+        count, _, unit = text.partition(" ")
+        if unit in TERMS["unit"]:
+            return self.length(count, unit)
+        rate, _, per = text.partition(" per ")
+        if per in TERMS["per"]:
+            time = term_of("per", per, self.language)
+            return f"{time} {rate}" if self.language == "zh" else f"{rate} {time}"
+        return term_of("said", text, self.language) if text in TERMS["said"] else text
 
     def share(self, low: Fraction, high: Fraction, per: str | None = None) -> str:
         """A rate or a range of them, with the time it runs over."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -71,11 +72,35 @@ def marks_in(folded: str) -> list[Mark]:
     >>> [(mark.kind, mark.numbers) for mark in marks_in("第十二条 违约责任\\n12.1 乙方逾期")]
     [('article', (12,)), ('decimal', (12, 1))]
     """
-    found = {match.start("mark"): _mark(match) for match in _at_line().finditer(folded)}
-    for pattern in (_inside(), _behind_heading()):
-        for match in pattern.finditer(folded):
-            found.setdefault(match.start("mark"), _mark(match, inline=True))
+    found = {match.start("mark"): _mark(match) for match in _tried(_at_line(), folded, _line_starts(folded))}
+    for match in _tried(_inside(), folded, (one.end() for one in _where_inside().finditer(folded))):
+        found.setdefault(match.start("mark"), _mark(match, inline=True))
+    for match in _behind_heading().finditer(folded):
+        found.setdefault(match.start("mark"), _mark(match, inline=True))
     return [mark for _, mark in sorted(found.items()) if mark is not None]
+
+
+def _line_starts(folded: str) -> Iterator[int]:
+    start = 0
+    while start >= 0:
+        yield start
+        start = folded.find("\n", start) + 1 or -1
+
+
+def _tried(pattern: re.Pattern[str], folded: str, places: Iterable[int]) -> Iterator[re.Match[str]]:
+    """The matches that begin at `places`, without overlap."""
+    end = 0
+    for at in places:
+        match = pattern.match(folded, at) if at >= end else None
+        if match is not None:
+            end = match.end()
+            yield match
+
+
+@cache
+def _where_inside() -> re.Pattern[str]:
+    """What stands before a number within a line, where one of their first characters follows."""
+    return re.compile(rf"[.;:\"”)\]A-Z]\s(?=[\d(第A-Z{HAN}{_CIRCLED}])")
 
 
 _ENGLISH = "ARTICLE|Article|CHAPTER|Chapter|SECTION|Section|CLAUSE|Clause|PART|Part"
@@ -119,7 +144,7 @@ def _inside() -> re.Pattern[str]:
 def _behind_heading() -> re.Pattern[str]:
     """The first number below a heading on the heading's own line: 1. Grant of Franchise 1.1 Rights granted."""
     return re.compile(
-        r"(?<=[a-z]\s)(?<!ection\s)(?<!rticle\s)(?<!lause\s)(?P<mark>(?P<decimal>\d{1,2}\.1)\.?)\s(?=[A-Z])"
+        r"(?P<mark>(?P<decimal>\d(?<=[a-z]\s\d)(?<!ection\s\d)(?<!rticle\s\d)(?<!lause\s\d)\d?\.1)\.?)\s(?=[A-Z])"
     )
 
 

@@ -8,6 +8,7 @@ from functools import cache
 
 from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.structure.numbering import HAN
+from ollama_kit.jobs.figures.windows import any_of, matches_near, windows
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +40,9 @@ LONGEST_BLOCK = 6_000
 def read_parts(text: ContractText) -> Parts:
     """The attachments and the signature block. A heading counts as that of an attachment on a line of its own, and
     not in the first tenth of the text: there it is the number under which the contract itself was filed."""
-    headings = [match for match in _attachment().finditer(text.folded) if match.start() > len(text.plain) // 10]
-    signatures = _signatures(text.folded, headings)
+    near = matches_near(_attachment(), text.folded, _attachment_words(), 8, LONGEST_HEADING + 24)
+    headings = [match for match in near if match.start() > len(text.plain) // 10]
+    signatures = _signatures(text, headings)
     starts = [match.start("number") for match in headings]
     stops = [*starts[1:], len(text.plain)] if starts else []
     made = []
@@ -54,11 +56,13 @@ def read_parts(text: ContractText) -> Parts:
     return Parts(body, tuple(made), signatures)
 
 
-def _signatures(folded: str, headings: list[re.Match[str]]) -> tuple[int, int] | None:
+def _signatures(text: ContractText, headings: list[re.Match[str]]) -> tuple[int, int] | None:
     """The last place where the parties sign, and what follows up to the next attachment."""
     found = None
     last = 0
-    for match in _signing().finditer(folded):
+    folded = text.folded
+    places = windows(text.lower, _signing_words(), 64, 64)
+    for match in (match for start, end in places for match in _signing().finditer(folded, start, end)):
         if found is None or match.start() - last > LONGEST_BLOCK // 2:
             found = match.start()
         last = match.start()
@@ -66,6 +70,19 @@ def _signatures(folded: str, headings: list[re.Match[str]]) -> tuple[int, int] |
         return None
     after = next((match.start() for match in headings if match.start() > found), len(folded))
     return found, min(after, found + LONGEST_BLOCK)
+
+
+@cache
+def _attachment_words() -> re.Pattern[str]:
+    english = ("Exhibit", "Schedule", "Annex", "Appendix", "Attachment")
+    return any_of(["附件", "附录", "附表", *english, *map(str.upper, english)])
+
+
+@cache
+def _signing_words() -> re.Pattern[str]:
+    """Of which one stands where parties sign, in lower case."""
+    chinese = ("签", "盖章", "公章", "以下无正文", "___")
+    return any_of([*chinese, "witness whereof", "signature page", "signed by", "/s/", "by:"])
 
 
 @cache

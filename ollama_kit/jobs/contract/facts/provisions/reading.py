@@ -29,11 +29,14 @@ def read_provisions(text: ContractText, outline: Outline) -> tuple[Provision, ..
     touched = _touched(text)
     found: dict[tuple[str, int], Provision] = {}
     titles: dict[int, tuple[str, str]] = {}
+    sentences: dict[int, bool] = {}
     for rule in RULES:
         numbers = sorted({number for word in rule.words for number in touched.get(word, ())})
         for number in numbers:
             start, end = text.sentences[number]
-            if (rule.topic, number) not in found and not _is_no_sentence(text.lower, start, end):
+            if number not in sentences:
+                sentences[number] = not _is_no_sentence(text.lower, start, end)
+            if sentences[number] and (rule.topic, number) not in found:
                 made = _provision(text, outline, rule, (start, end), titles)
                 if made is not None:
                     found[rule.topic, number] = made
@@ -102,17 +105,32 @@ def _up(outline: Outline, clause: Clause) -> Iterator[Clause]:
 
 def _is_no_sentence(lower: str, start: int, end: int) -> bool:
     """Whether it is a heading, a line of a table or of a table of contents, or says what a word means."""
-    if _no_sentence().match(lower, start, end):
+    sentence = lower[start:end]
+    if sentence.count("|") >= 3 or _contents().search(sentence) or len(_page_numbers().findall(sentence)) >= 3:
         return True
-    return _chinese().search(lower, start, end) is None and _verb().search(lower, start, end) is None
+    if any(word in sentence for word in _MEANS) and _meaning().match(sentence):
+        return True
+    return _chinese().search(sentence) is None and _verb().search(sentence) is None
+
+
+_MEANS = ("mean", "refer", "includ", "defined", "指", "含义")
 
 
 @cache
-def _no_sentence() -> re.Pattern[str]:
+def _contents() -> re.Pattern[str]:
+    return re.compile(r"(?:\.{4,}|…{2,}|\t)\s?\d{0,4}\s*\Z")
+
+
+@cache
+def _page_numbers() -> re.Pattern[str]:
+    """Behind one heading and before the next, where a table of contents was run together."""
+    return re.compile(r"\s\d{1,3}\s\d{1,2}\.\d{1,2}\s")
+
+
+@cache
+def _meaning() -> re.Pattern[str]:
     return re.compile(
-        r"[^|\n]{0,80}(?:\|[^|\n]{0,80}){3}|[^\n]{1,80}?(?:\.{4,}|…{2,}|\t)\s?\d{0,4}\s*\Z"
-        r"|(?:[^\n]{0,60}?\s\d{1,3}\s\d{1,2}\.\d{1,2}\s){3}"
-        r"|\W{0,4}(?:\(?\w{1,4}\)\s|[\d.]{1,8}\s{0,2})?(?:for\s(?:the\s)?purposes?\sof[^,]{1,40},\s)?(?:[\w "
+        r"\W{0,4}(?:\(?\w{1,4}\)\s|[\d.]{1,8}\s{0,2})?(?:for\s(?:the\s)?purposes?\sof[^,]{1,40},\s)?(?:[\w "
         r"]{1,40}:\s)?(?:the\s)?"
         r"[\"“「][^\"”」\n]{1,60}[\"”」],?\s?(?:\([^()\n]{1,60}\)\s?)?(?:with\s[^,]{1,40},\s)?"
         r"(?:(?:shall\s|will\s)?(?:means?|refers?|includes?|ha(?:s|ve)\sthe\smeaning)\b|is\sdefined|是?指|系指"

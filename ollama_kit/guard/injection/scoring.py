@@ -127,12 +127,16 @@ class RuleSet:
     elsewhere: Triggers
     given: int
 
-    def hits(self, text: str, words: Iterable[str]) -> list[tuple[int, int]]:
-        """Places in folded `text` where a literal stands, each with the flags it sets. `words` are the different Latin
-        words of the text; most were seen before, and are known to set none."""
+    def telling(self, words: Iterable[str]) -> dict[str, int]:
+        """Those of different Latin `words` that hold a literal, with the flags it sets. Most were seen before, and
+        are known to hold none."""
+        return {word: flags for word in words if (flags := _flags(word, self.in_words))}
+
+    def hits(self, text: str, telling: Mapping[str, int]) -> list[tuple[int, int]]:
+        """Places in folded `text` where a literal stands, each with the flags it sets; `telling` are those of its
+        words that hold one."""
         flags = self.elsewhere.flags
         found = [(at, flags[literal]) for at, literal in self.elsewhere.literals.places(text)]
-        telling = {word: each for word in words if (each := _flags(word, self.in_words))}
         if telling:
             found += [(word.start(), telling[word[0]]) for word in _word().finditer(text) if word[0] in telling]
         return found
@@ -155,7 +159,7 @@ class RuleSet:
     def score(self, sentence: str, candidates: Iterable[int] | None = None) -> Score:
         """The score of a folded sentence by the rules numbered in `candidates` (all that its literals allow)."""
         if candidates is None:
-            flags = (found for _, found in self.hits(sentence, latin_words(sentence)))
+            flags = (found for _, found in self.hits(sentence, self.telling(latin_words(sentence))))
             candidates = self.ready(reduce(or_, flags, 0))
         families: dict[str, float] = {}
         for number in candidates:

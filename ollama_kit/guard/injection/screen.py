@@ -27,6 +27,9 @@ REMOVED = {"en": "[removed: injection]", "zh": "［已移除：疑似注入］"}
 DEEPEST = 2
 """How many codes inside one another are undone."""
 
+BLOCK = 1 << 16
+"""Characters that are searched for literals at once; what is found in them is kept for so long."""
+
 Span = tuple[int, int]
 
 
@@ -150,12 +153,15 @@ def _candidates(folded: str, sentences: Sentences, words: Set[str]) -> dict[Span
     starts.append(len(folded) + 1)  # no place is in a sentence after the last
     seen = [0] * len(spans)
     number = 0
-    for at, flags in sorted(rule_set().hits(folded, words)):
-        while at >= ends[number]:
-            number += 1
-        seen[number] |= flags
-        if at >= starts[number]:
-            seen[number + 1] |= flags
+    telling = rule_set().telling(words)
+    for start, end in sentences.blocks(BLOCK):
+        for place, flags in sorted(rule_set().hits(folded[start:end], telling)):
+            at = start + place
+            while at >= ends[number]:
+                number += 1
+            seen[number] |= flags
+            if at >= starts[number]:
+                seen[number + 1] |= flags
     tries = zip(spans, map(rule_set().ready, seen), strict=True)
     return {trimmed(folded, *span): numbers for span, numbers in tries if numbers}
 

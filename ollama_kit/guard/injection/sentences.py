@@ -56,6 +56,20 @@ class Sentences:
                 yield from ((piece, min(end, piece + LONGEST)) for piece in range(start, end, LONGEST - OVERLAP))
             start = end
 
+    def blocks(self, size: int) -> Iterator[tuple[int, int]]:
+        """All of the text in order, in blocks of whole sentences of at least `size` characters, but for the last.
+
+        >>> list(Sentences.of("a. b. c. d").blocks(4))
+        [(0, 5), (5, 10)]
+        """
+        start = 0
+        for end in self.ends:
+            if end - start >= size:
+                yield start, end
+                start = end
+        if start < len(self.text):
+            yield start, len(self.text)
+
     def after(self, end: int) -> tuple[int, int] | None:
         """The next sentence that is not blank, at most a few lines on; None at the end of the text."""
         at = bisect_right(self.ends, end - 1)

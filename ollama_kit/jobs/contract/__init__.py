@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from ollama_kit.jobs.contract.writers import (
         facts_as_dict,
         report_as_dict,
+        write_csv,
         write_files,
         write_html,
         write_json,
         write_markdown,
+        write_xlsx,
     )
 
 _HOMES = {
@@ -41,10 +43,12 @@ _HOMES = {
     "facts_as_dict": "writers",
     "read_contracts": "batch",
     "report_as_dict": "writers",
+    "write_csv": "writers",
     "write_files": "writers",
     "write_html": "writers",
     "write_json": "writers",
     "write_markdown": "writers",
+    "write_xlsx": "writers",
 }
 
 __all__ = [
@@ -56,10 +60,12 @@ __all__ = [
     "facts_as_dict",
     "read_contracts",
     "report_as_dict",
+    "write_csv",
     "write_files",
     "write_html",
     "write_json",
     "write_markdown",
+    "write_xlsx",
 ]
 
 

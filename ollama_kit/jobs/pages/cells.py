@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from ollama_kit.guard.graphemes import cut_before
 from ollama_kit.jobs.pages.plain import one_line
+
+LONGEST_CELL = 32_767
+"""UTF-16 units that Excel takes in a cell. Source: Microsoft, Excel specifications and limits."""
 
 
 def inert(cell: str) -> str:
@@ -18,6 +22,24 @@ def inert(cell: str) -> str:
     ("'=1+1", "a;'@SUM(1)", '1-2')
     """
     return _formula().sub(r"\1'", one_line(cell))
+
+
+def cut_cell(text: str, more: str, most: int = LONGEST_CELL) -> str:
+    """`text` within `most` UTF-16 units, `more` at its end saying how many characters (`{count}`) were cut.
+
+    >>> cut_cell("一二三四五六七八九十", "…{count}", 6)
+    '一二三…7'
+    """
+    if _units(text) <= most:
+        return text
+    room = most - _units(more.format(count=len(text)))
+    fits = len(text.encode("utf-16-le", "surrogatepass")[: 2 * max(0, room)].decode("utf-16-le", "ignore"))
+    at = cut_before(text, fits) or fits
+    return text[:at] + more.format(count=len(text) - at)
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 @cache

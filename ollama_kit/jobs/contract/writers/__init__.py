@@ -15,25 +15,31 @@ if TYPE_CHECKING:
     from ollama_kit.jobs.contract.writers.markdown import write_markdown
     from ollama_kit.jobs.contract.writers.page import write_html
     from ollama_kit.jobs.contract.writers.record import report_as_dict, write_json
+    from ollama_kit.jobs.contract.writers.table import write_csv
+    from ollama_kit.jobs.contract.writers.workbook import write_xlsx
 
 _HOMES = {
     "FORMATS": "files",
     "facts_as_dict": "data",
     "report_as_dict": "record",
+    "write_csv": "table",
     "write_files": "files",
     "write_html": "page",
     "write_json": "record",
     "write_markdown": "markdown",
+    "write_xlsx": "workbook",
 }
 
 __all__ = [
     "FORMATS",
     "facts_as_dict",
     "report_as_dict",
+    "write_csv",
     "write_files",
     "write_html",
     "write_json",
     "write_markdown",
+    "write_xlsx",
 ]
 
 

@@ -264,3 +264,21 @@ def test_a_sentence_ends_behind_no_abbreviation() -> None:
     """Inc. and No. go on."""
     text = "First one. Acme, Inc. Holdings under No. 5 Acts. Last one."
     assert text[slice(*sentence_around(text, 15, 16))] == "Acme, Inc. Holdings under No. 5 Acts."
+
+
+@pytest.mark.parametrize(
+    ("text", "length"),
+    [
+        (
+            "Licensor warrants that for a period of ninety (90) days after delivery the Software will conform.",
+            (90, "day"),
+        ),
+        ("Supplier warrants the goods for two years.", (2, "year")),
+        ("A warranty of one (1) year is given.", (1, "year")),
+        ("质保期为自验收合格之日起 24 个月。", (24, "month")),
+        ("Licensor warrants that it is duly organised and shall give thirty (30) days notice.", None),
+    ],
+)
+def test_how_long_a_warranty_runs(text: str, length: tuple[int, str] | None) -> None:
+    """Where the length is the warranty's own."""
+    assert [(one.count, one.unit) for one in facts_of(text + "\n").warranties] == ([length] if length else [])

@@ -41,11 +41,11 @@ def read_rates(text: ContractText, outline: Outline) -> tuple[Rate, ...]:
 def read_warranties(text: ContractText, outline: Outline) -> tuple[Length, ...]:
     """Every length of time that a warranty is said to run."""
     found = []
-    for start, end in sentences_with(text.folded, _warranty()):
+    for start, end in sentences_with(text.folded, _warrants()):
         for length in text.numbers.terms.within(start, end):
             if length.unit in ("day", "month", "year", "quarter"):
-                label = _warranty().search(text.folded, start, length.start)
-                if label is None or (length.unit == "day" and length.start - label.end() > NEAR):
+                label = _warranty().search(text.folded, start, length.start) if length.unit != "day" else None
+                if label is None and not _warrants_for().search(text.folded, start, length.start):
                     continue
                 evidence = text.evidence(length.start, length.end)
                 clause = outline.at(evidence.start)
@@ -89,16 +89,32 @@ def _kinds() -> tuple[tuple[RateKind, re.Pattern[str]], ...]:
 @cache
 def _paid_for() -> re.Pattern[str]:
     return re.compile(
-        "(?:合同|协议)?总(?:价款?|额|金额|费用)|合计|价税合计|月租金|年租金|租金|押金|保证金|定金|订金|预付款|首付款|进度款|尾款|质保金|"
-        "违约金|滞纳金|服务费(?:总额)?|技术服务费(?:总额)?|税额|单价|借款(?:本金)?|本金|赔偿(?:额|金)?|罚款|运费|奖金|工资|"
+        "(?:合同|协议)?总(?:价款?|额|金额|费用)|合计|价税合计|月租金|年租金|租金|押金|保证金|定金|订金|预付款|首付款"
+        "|进度款|尾款|质保金|"
+        "违约金|滞纳金|服务费(?:总额)?|技术服务费(?:总额)?|税额|单价|借款(?:本金)?|本金|赔偿(?:额|金)?|罚款|运费"
+        "|奖金|工资|"
         "total (?:price|amount|fee|contract price)|purchase price|monthly rent|rent|deposit|down payment|prepayment|"
         "liquidated damages|late fee|penalty|annual fee|license fee|service fees?|fees?|principal|salary|price|cap"
     )
 
 
 @cache
+def _warrants() -> re.Pattern[str]:
+    """What makes a sentence one about a warranty; the length may stand behind a line end."""
+    return re.compile(rf"{_warranty().pattern}|(?i:\bwarrant(?:y|ies|s)\b)")
+
+
+@cache
 def _warranty() -> re.Pattern[str]:
+    """Before a length of time, anywhere in its sentence."""
     return re.compile(
-        r"质保期|保修期|质量保证期|质量保修期|(?i:\bwarranty period|"
-        r"\bwarrant(?:y|ies|s)\b[^.]{0,120}\b(?:period of|for|within)\s(?=[^.]{0,24}\b(?:days?|months?|years?)\b))"
+        r"质保期|保修期|质量保证期|质量保修期|(?i:\bwarranty period|\bwarrant(?:y|ies|s)\b[^.]{0,80}\bperiod of)"
+    )
+
+
+@cache
+def _warrants_for() -> re.Pattern[str]:
+    """Right before one."""
+    return re.compile(
+        r"(?i:\bwarrant(?:y|ies|s)\b[^.]{0,160}\b(?:for|within|of)(?:\s(?:a|the)\s(?:period|term)\sof)?\s)\Z"
     )

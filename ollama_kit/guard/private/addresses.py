@@ -117,14 +117,17 @@ def _walk_back(text: str, at: int, alphabet: str, most: int) -> int:
 
 
 @cache
-def _groups() -> re.Pattern[str]:
-    """What may follow the first group of an IPv6 address, or the first byte of a MAC."""
-    return re.compile(r":[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){1,8}|-[0-9a-f]{2}(?:-[0-9a-f]{2}){4}(?![0-9a-z-])")
+def _groups(fewest: int) -> re.Pattern[str]:
+    """What may follow the first group of an IPv6 address, of at least `fewest` more, or the first byte of a MAC."""
+    return re.compile(
+        rf":[0-9a-f]{{0,4}}(?::[0-9a-f]{{0,4}}){{{fewest - 1},8}}|-[0-9a-f]{{2}}(?:-[0-9a-f]{{2}}){{4}}(?![0-9a-z-])"
+    )
 
 
 def _colons(seen: Seen) -> Iterator[Hit]:
     """MAC and IPv6 addresses; the colon of a label ("IP:") may stand before the first group."""
-    for found in _groups().finditer(seen.lower):
+    shortened = "::" in seen.lower  # else a time of day ("10:23:") need not be looked at
+    for found in _groups(2 if shortened else 5).finditer(seen.lower):
         at, end = found.span()
         if found[0][0] == ":" and found[0].count(":") < 5 and "::" not in found[0]:
             continue

@@ -11,6 +11,8 @@ from ollama_kit.guard.private.checksums import is_bank_card, is_credit_code, is_
 from ollama_kit.guard.private.folding import Seen
 from ollama_kit.guard.private.rules import Hit
 
+_CURRENCIES, _AFTER_MONEY = frozenset("¥￥$€£"), frozenset("元%")
+
 LOOK_BACK = 24
 """Characters before a number in which a label may stand."""
 
@@ -38,14 +40,22 @@ def _local_word() -> re.Pattern[str]:
 
 
 @cache
-def _counting_word() -> re.Pattern[str]:
+def _counting_words() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What is counted by the number that follows, in Chinese and in English."""
     chinese = "单号|编号|流水号?|工号|订单|运单|快递|序列号|批号|货号|合同号|票号|发票|代码|批次|版本"
     english = "order|invoice|tracking|serial|sku|ref|batch|build|parcel|case|ticket|part|txn|transaction"
-    field = "id|bytes|size|count|offset|length|total|seed|time|timestamp|ts"
-    return re.compile(
-        rf"(?:{chinese}|\b(?:{english})(?: ?(?:no|number|id)\b)?)[\s.:#号为是_-]{{0,4}}\Z"
-        rf"|(?<![a-z])(?:[a-z]{{1,12}}_)?[a-z]{{0,12}}(?:{field})[\"']{{0,2}}[ ]?[:=][ ]?[\"']?\Z"
+    joined = r"[\s.:#号为是_-]{0,4}\Z"
+    return (
+        re.compile(rf"(?:{chinese}){joined}"),
+        re.compile(rf"\b(?:{english})(?: ?(?:no|number|id)\b)?{joined}"),
     )
+
+
+@cache
+def _counting_field() -> re.Pattern[str]:
+    """The name of a field that holds no telephone number, and what assigns it."""
+    field = "id|bytes|size|count|offset|length|total|seed|time|timestamp|ts"
+    return re.compile(rf"(?<![a-z])(?:[a-z]{{1,12}}_)?[a-z]{{0,12}}(?:{field})[\"']{{0,2}}[ ]?[:=][ ]?[\"']?\Z")
 
 
 @cache
@@ -59,11 +69,19 @@ def _before(pattern: re.Pattern[str], seen: Seen, at: int) -> bool:
 
 def _counts(seen: Seen, start: int) -> bool:
     """Whether what stands before says that the number is an order's, a parcel's, a build's."""
-    return _before(_counting_word(), seen, start) and not _before(_phone_word(), seen, start)
+    return _is_counted(seen, start) and not _before(_phone_word(), seen, start)
+
+
+def _is_counted(seen: Seen, start: int) -> bool:
+    chinese, english = _counting_words()
+    if _before(chinese, seen, start) or _before(english, seen, start):
+        return True
+    assigned = seen.lower[max(0, start - 3) : start]
+    return (":" in assigned or "=" in assigned) and _before(_counting_field(), seen, start)
 
 
 def _is_money(seen: Seen, start: int, end: int) -> bool:
-    return seen.folded[start - 1 : start] in tuple("¥￥$€£") or seen.lower[end : end + 2].lstrip()[:1] in tuple("元%")
+    return seen.folded[start - 1 : start] in _CURRENCIES or seen.lower[end : end + 2].lstrip()[:1] in _AFTER_MONEY
 
 
 def _begins_word(seen: Seen, start: int) -> bool:

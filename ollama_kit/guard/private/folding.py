@@ -54,7 +54,9 @@ def places(text: str, words: Iterable[str]) -> Iterator[tuple[int, str]]:
 @cache
 def _odd() -> re.Pattern[str]:
     # U+0130 is the one character whose lower case is two.
-    return re.compile(f"[\uff01-\uff5e\U0001d400-\U0001d7ff\u0130{_DASHES}{_SPACES}]+")
+    # A pattern that begins with a set, and not with a repeat, is found faster.
+    odd = f"[\uff01-\uff5e\U0001d400-\U0001d7ff\u0130{_DASHES}{_SPACES}]"
+    return re.compile(f"{odd}{odd}*")
 
 
 @cache

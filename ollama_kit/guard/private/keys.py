@@ -19,7 +19,8 @@ LONGEST = 400
 
 @cache
 def _long_words() -> re.Pattern[str]:
-    return re.compile(f"[A-Za-z0-9_-]{{{SHORTEST_WORD},}}")
+    """Long words, with the character before them: so that each place is dismissed once."""
+    return re.compile(f"[^A-Za-z0-9_-][A-Za-z0-9_-]{{{SHORTEST_WORD},}}")
 
 
 @cache
@@ -74,7 +75,7 @@ def find_keys(seen: Seen) -> Iterator[Hit]:
 
 def _tokens(folded: str) -> Iterator[Hit]:
     pattern = tokens()
-    for word in _long_words().finditer(folded):
+    for word in _long_words().finditer("\n" + folded):
         found = pattern.match(folded, word.start())
         if found:
             rule, value = found.lastgroup or "", found[0]

@@ -97,7 +97,7 @@ class Ledger:
     def write(self, outcome: Outcome) -> None:
         """Keeps an outcome; a task that failed may be tried again, and then the last outcome counts."""
         state = "done" if outcome.done else "failed"
-        value = json.dumps(outcome.value, ensure_ascii=True, sort_keys=True)
+        value = json.dumps(outcome.value, ensure_ascii=True)
         row = (outcome.task, self.job, outcome.label, state, value, outcome.seconds, outcome.tokens)
         with self._lock, self._understood():
             self._open.execute(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -18,7 +19,7 @@ from typing import Any
 import pytest
 
 from ollama_kit.errors import ContextOverflow, ServerUnreachable, UsageError
-from ollama_kit.jobs.ledger import Ledger, task_key
+from ollama_kit.jobs.ledger import Ledger, Outcome, task_key
 from ollama_kit.jobs.runner import Batch, Progress, Task
 from tests.scripted import HANG, Do, Reply, ScriptedServer, chat
 
@@ -148,6 +149,16 @@ def test_ctrl_c_stops_the_running_requests_and_goes_through(tmp_path: Path) -> N
         assert ledger.find(tasks(1)[0].key) is not None
 
 
+def test_an_outcome_comes_back_as_it_was(tmp_path: Path) -> None:
+    """The order of its keys too: what a second run writes is the same, byte for byte."""
+    value = {"what": "押金", "amount": 1, "b": [{"z": None, "a": 0.1}]}
+    with Ledger(tmp_path / "ledger.sqlite", "t") as ledger:
+        ledger.write(Outcome("k", "label", True, value))
+        found = ledger.find("k")
+    assert found is not None
+    assert json.dumps(found.value) == json.dumps(value)
+
+
 def test_a_ledger_of_a_newer_version_or_none_at_all_is_refused(tmp_path: Path) -> None:
     """With a sentence, and without touching it."""
     path = tmp_path / "ledger.sqlite"
@@ -171,7 +182,7 @@ def test_a_run_killed_at_any_moment_goes_on_where_it_stopped(tmp_path: Path) -> 
     program = textwrap.dedent(
         f"""
         from pathlib import Path
-        from ollama_kit.jobs.ledger import Ledger, task_key
+        from ollama_kit.jobs.ledger import Ledger, Outcome, task_key
         from ollama_kit.jobs.runner import Batch, Task
         def work(number):
             return {{"number": number, "text": "文" * 2000}}
@@ -360,7 +371,7 @@ def test_ctrl_c_ends_requests_that_are_never_answered(slots: int, tmp_path: Path
         """
         import sys
         from pathlib import Path
-        from ollama_kit.jobs.ledger import Ledger, task_key
+        from ollama_kit.jobs.ledger import Ledger, Outcome, task_key
         from ollama_kit.jobs.runner import Batch, Task
         from ollama_kit.server import Server
         url, ledger, slots = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])

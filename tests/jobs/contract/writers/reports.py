@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 
 from ollama_kit.jobs.contract.answers import Answer, Answered, Answers, Notice, PlainSummary, Sentence
+from ollama_kit.jobs.contract.contract_facts import ContractFacts, Risk, Structure
 from ollama_kit.jobs.contract.extraction import extract_facts
+from ollama_kit.jobs.contract.facts.values import Detail, Fact, Length, Money, Party, Payment, Provision, Rate, Value
 from ollama_kit.jobs.contract.passages import Evidence
 from ollama_kit.jobs.contract.report import ContractReport
+from ollama_kit.jobs.contract.structure.outline import Clause as OutlineClause
+from ollama_kit.jobs.contract.structure.outline import Outline
 from ollama_kit.jobs.documents.document import ReadDocument
 from ollama_kit.jobs.documents.reading import read_document
 from tests.jobs.contract.samples import FOLDER, document
@@ -199,3 +206,58 @@ def english() -> ContractReport:
     value = {"notice_days": 30, "contacts": []}
     answers = Answers(MODEL, HOST, questions, value=value, problems=("$: 'insurance' is a required property",))
     return ContractReport(read, extract_facts(read), answers)
+
+
+def pinned(report: ContractReport) -> ContractReport:
+    """The report with a few facts by hand in place of the rules', so that what is written changes with the writers
+    only."""
+    read, language = report.document, report.facts.language
+    first = read.text.index("\n")
+
+    def value(words: str, said: str = "", *basis: str) -> Value:
+        return Value(said or words, quote(read, words), "by hand", tuple(quote(read, one) for one in basis))
+
+    zh = language == "zh"
+    title = value(read.text[:first])
+    dates = ("2026年4月20日", "2026年4月18日") if zh else ("March 1, 2026",)
+    names = ("星河智联科技（江州）有限公司", "北辰精工设备有限公司") if zh else ("Alpha Works, Inc.", "Beta Stores LLC")
+    roles = (("甲方", "买方"), ("乙方", "卖方")) if zh else (("Provider",), ("Client",))
+    amount = "人民币 1,200,000.00 元（大写：壹佰贰拾万元整）" if zh else "US$12,000.00"
+    law = "本合同适用中华人民共和国法律" if zh else "governed by the laws of the State of Oregon"
+    clause = "第七条 法律适用与争议解决" if zh else "3. Governing Law"
+    numbered, _, heading = clause.partition(" ")
+    start = read.text.index(clause)
+    outline = Outline((OutlineClause(numbered, heading, "article", ("7",), start, len(read.text), 0, -1),))
+    absent = Fact((), ("合同编号：", "Contract No."))
+    facts = ContractFacts(
+        name=read.name,
+        kind=read.kind,
+        language=language,
+        title=Fact((title,)),
+        contract_type=Fact((value(title.value, "sale" if zh else "service"),)),
+        number=absent,
+        parties=tuple(Party(role, (value(name),), seal="named") for role, name in zip(roles, names, strict=True)),
+        parties_searched=(),
+        signing_date=absent,
+        effective_date=Fact((value(law, "2026-04-20" if zh else "2026-03-01", dates[0]),)),
+        end_date=Fact(tuple(map(value, dates)), conflict=zh),
+        term=Fact(),
+        amounts=(Money("合计" if zh else "fee", "CNY", Decimal(12), Decimal(13), True, "", quote(read, amount)),),
+        rates=(Rate("penalty", Fraction(1, 2000), Fraction(1, 2000), "day", False, "", quote(read, amount)),),
+        warranties=(Length("warranty", Fraction(1), "year", False, "", quote(read, amount)),),
+        governing_law=Fact((value(law),)),
+        dispute_forum=absent,
+        structure=Structure(outline, (), (), (), None),
+        warnings=("a warning of the reader",),
+        risks=(
+            Risk(
+                "two_ends", "contradictory", "two end dates", "两个终止日期", tuple(quote(read, one) for one in dates)
+            ),
+        ),
+        payments=(Payment("预付款" if zh else "", Fraction(3, 10), "", None, "", amount, "", quote(read, amount)),),
+        provisions=(
+            Provision("renewal", "", "", (Detail("notice", "30 day", quote(read, law)),), quote(read, law)),
+            Provision("tax", "", clause, (Detail("price", "included", quote(read, law)),), quote(read, law)),
+        ),
+    )
+    return replace(report, facts=facts)

@@ -17,7 +17,7 @@ from ollama_kit.jobs.contract.writers import write_markdown
 from ollama_kit.jobs.contract.writers.terms import TERMS
 from ollama_kit.jobs.contract.writers.wording import WORDS
 from tests.jobs.contract.writers.dressed import NASTY, SPANS, Spans, dressed
-from tests.jobs.contract.writers.reports import bare, english, sale
+from tests.jobs.contract.writers.reports import bare, english, pinned, sale
 
 UPDATING = bool(os.environ.get("OLLAMA_KIT_UPDATE_GOLDENS"))  # read here: a test sees no setting of the user's
 GOLDENS = Path(__file__).parents[3] / "data" / "contracts" / "reports"
@@ -29,7 +29,7 @@ REPORTS = {"sale": sale, "services": english}
 def test_a_report_is_written_as_it_was_agreed(name: str) -> None:
     """Markdown is what the goldens show, byte for byte."""
     golden = GOLDENS / f"{name}.md"
-    written = write_markdown(REPORTS[name]()).encode()
+    written = write_markdown(pinned(REPORTS[name]())).encode()
     if UPDATING:
         golden.parent.mkdir(exist_ok=True)
         old = golden.read_bytes() if golden.exists() else b""

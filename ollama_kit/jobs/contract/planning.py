@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -68,19 +68,26 @@ class Planner:
     profile: Profile
     purpose: Purpose = "facts"
     own: Path | None = None
+    _known: dict[str, Questionnaire] = field(default_factory=dict, compare=False)
 
     def plan(self, document: ReadDocument) -> Plan:
         """Reads the contract by rules and cuts it into windows. SchemaError where the user's schema is wrong."""
         text = ContractText.of(document)
         facts = extract_facts(document)
-        name = SUMMARY if self.purpose == "summary" else FACTS
-        questionnaire = load_questionnaire(facts.language, name=name, path=self.own)
+        questionnaire = self._questionnaire(facts.language)
         segments = segments_of(text, facts.structure)
         grouped = list(questionnaire.groups().values())
         packer = Packer(text, segments, self._count, self._limit(document.name, facts.language, grouped))
         subject = Subject(document.name, facts.language, text, Index(text, segments), packer, Prover(text))
         groups = tuple(self._group(subject, questionnaire, questions) for questions in grouped)
         return Plan(document, facts, text, questionnaire, groups)
+
+    def _questionnaire(self, language: str) -> Questionnaire:
+        """The questions in a language; read once for a batch."""
+        if language not in self._known:
+            name = SUMMARY if self.purpose == "summary" else FACTS
+            self._known[language] = load_questionnaire(language, name=name, path=self.own)
+        return self._known[language]
 
     def _group(self, subject: Subject, questionnaire: Questionnaire, questions: tuple[Question, ...]) -> Group:
         windows, unread = subject.packer.windows(subject.index.scores(questions))

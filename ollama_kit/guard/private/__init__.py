@@ -3,6 +3,7 @@
     rules        kinds, severities and the two sets that policies name
     checksums    the arithmetic of ID numbers, cards and credit codes
     folding      full-width text seen as plain, every character in its place
+    preceding    what stands before a number and says whose it is
     detect       all finders, and which one wins where they overlap
     placeholders what stands for a value, and the way back
     redaction    the stage

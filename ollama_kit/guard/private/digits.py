@@ -9,12 +9,10 @@ from functools import cache
 
 from ollama_kit.guard.private.checksums import is_bank_card, is_credit_code, is_id_card, is_old_id_card
 from ollama_kit.guard.private.folding import Seen
+from ollama_kit.guard.private.preceding import counts, id_word, local_word, phone_word, stands_before
 from ollama_kit.guard.private.rules import Hit
 
 _CURRENCIES, _AFTER_MONEY = frozenset("¥￥$€£"), frozenset("元%")
-
-LOOK_BACK = 24
-"""Characters before a number in which a label may stand."""
 
 
 @dataclass(frozen=True)
@@ -24,60 +22,6 @@ class Shape:
     rule: str
     pattern: str
     holds: Callable[[Seen, int, int], bool]
-
-
-@cache
-def _phone_word() -> re.Pattern[str]:
-    words = (
-        "电话|手机|联系|致电|拨打|热线|座机|传真|客服|号码|微信|tel|phone|mobile|mob|cell|call|fax|whatsapp|wechat|dial"
-    )
-    return re.compile(rf"(?:{words})[^0-9\n]{{0,12}}\Z")
-
-
-@cache
-def _local_word() -> re.Pattern[str]:
-    return re.compile(r"(?:电话|座机|传真|tel|phone|fax)[\s:.(]{0,4}\Z")
-
-
-@cache
-def _counting_words() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """What is counted by the number that follows, in Chinese and in English."""
-    chinese = "单号|编号|流水号?|工号|订单|运单|快递|序列号|批号|货号|合同号|票号|发票|代码|批次|版本"
-    english = "order|invoice|tracking|serial|sku|ref|batch|build|parcel|case|ticket|part|txn|transaction"
-    joined = r"[\s.:#号为是_-]{0,4}\Z"
-    return (
-        re.compile(rf"(?:{chinese}){joined}"),
-        re.compile(rf"\b(?:{english})(?: ?(?:no|number|id)\b)?{joined}"),
-    )
-
-
-@cache
-def _counting_field() -> re.Pattern[str]:
-    """The name of a field that holds no telephone number, and what assigns it."""
-    field = "id|bytes|size|count|offset|length|total|seed|time|timestamp|ts"
-    return re.compile(rf"(?<![a-z])(?:[a-z]{{1,12}}_)?[a-z]{{0,12}}(?:{field})[\"']{{0,2}}[ ]?[:=][ ]?[\"']?\Z")
-
-
-@cache
-def _id_word() -> re.Pattern[str]:
-    return re.compile(r"(?:身份证|身份號|证件|公民身份|id card|id no|identity)[^0-9\n]{0,10}\Z")
-
-
-def _before(pattern: re.Pattern[str], seen: Seen, at: int) -> bool:
-    return pattern.search(seen.lower, max(0, at - LOOK_BACK), at) is not None
-
-
-def _counts(seen: Seen, start: int) -> bool:
-    """Whether what stands before says that the number is an order's, a parcel's, a build's."""
-    return _is_counted(seen, start) and not _before(_phone_word(), seen, start)
-
-
-def _is_counted(seen: Seen, start: int) -> bool:
-    chinese, english = _counting_words()
-    if _before(chinese, seen, start) or _before(english, seen, start):
-        return True
-    assigned = seen.lower[max(0, start - 3) : start]
-    return (":" in assigned or "=" in assigned) and _before(_counting_field(), seen, start)
 
 
 def _is_money(seen: Seen, start: int, end: int) -> bool:
@@ -90,7 +34,7 @@ def _begins_word(seen: Seen, start: int) -> bool:
     if before in ("-", ".") and seen.folded[start - 2 : start - 1].isdigit():
         return False
     glued = before.isascii() and (before.isalnum() or before == "_")
-    return not glued or _before(_glue(), seen, start)
+    return not glued or stands_before(_glue(), seen, start)
 
 
 @cache
@@ -115,28 +59,28 @@ def _four_digits() -> re.Pattern[str]:
 
 def _is_mobile(seen: Seen, start: int, end: int) -> bool:
     is_amount = _decimals().match(seen.folded, end) is not None or _is_money(seen, start, end)
-    return _begins_word(seen, start) and not is_amount and not _counts(seen, start)
+    return _begins_word(seen, start) and not is_amount and not counts(seen, start)
 
 
 def _is_landline(seen: Seen, start: int, end: int) -> bool:
     separated = _area_code().match(seen.folded, start, end) is not None
     behind_four = _four_digits().search(seen.folded, max(0, start - 5), start) is not None
-    said = _before(_phone_word(), seen, start)
-    return _begins_word(seen, start) and not behind_four and (said or (separated and not _counts(seen, start)))
+    said = stands_before(phone_word(), seen, start)
+    return _begins_word(seen, start) and not behind_four and (said or (separated and not counts(seen, start)))
 
 
 def _is_hotline(seen: Seen, start: int, end: int) -> bool:
     dashed = seen.folded[start + 3] == "-"
-    return _begins_word(seen, start) and (dashed or _before(_phone_word(), seen, start))
+    return _begins_word(seen, start) and (dashed or stands_before(phone_word(), seen, start))
 
 
 def _is_local(seen: Seen, start: int, end: int) -> bool:
-    return _before(_local_word(), seen, start)
+    return stands_before(local_word(), seen, start)
 
 
 def _is_american(seen: Seen, start: int, end: int) -> bool:
     in_parentheses = seen.folded[start - 1 : start] == "(" and ")" in seen.folded[start:end]
-    return in_parentheses or (_begins_word(seen, start) and _before(_phone_word(), seen, start))
+    return in_parentheses or (_begins_word(seen, start) and stands_before(phone_word(), seen, start))
 
 
 def _is_id_card(seen: Seen, start: int, end: int) -> bool:
@@ -144,11 +88,11 @@ def _is_id_card(seen: Seen, start: int, end: int) -> bool:
 
 
 def _is_old_id_card(seen: Seen, start: int, end: int) -> bool:
-    return _before(_id_word(), seen, start) and is_old_id_card(seen.folded[start:end])
+    return stands_before(id_word(), seen, start) and is_old_id_card(seen.folded[start:end])
 
 
 def _is_bank_card(seen: Seen, start: int, end: int) -> bool:
-    fresh = _begins_word(seen, start) and not _counts(seen, start) and not _is_money(seen, start, end)
+    fresh = _begins_word(seen, start) and not counts(seen, start) and not _is_money(seen, start, end)
     return fresh and is_bank_card(_bare(seen, start, end))
 
 

@@ -147,7 +147,7 @@ class Client(Calls):
             steps.close()  # a call that is left ends here, whenever its generator would be collected
 
     def close(self) -> None:
-        """Closes the connections, and the record of calls."""
+        """Closes the connections, which ends calls that run in other threads, and the record of calls."""
         self.server.close()
         self.close_audit()
 

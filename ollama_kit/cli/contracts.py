@@ -70,6 +70,8 @@ class ContractRun:
         for report in reports:
             if not report.is_complete:
                 warn(f"{report.document.name}: the model did not answer everything; the report says what")
+            if report.unread:
+                warn(f"{report.document.name}: {len(report.unread)} clauses had no room in the model's windows")
         if self.flags["as_json"]:
             print_json(
                 {

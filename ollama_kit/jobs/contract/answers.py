@@ -86,8 +86,8 @@ class Answers:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every question has a valid answer from every part of the contract that speaks of it."""
-        return not self.problems and not any(question.failure or question.unread for question in self.questions)
+        """Whether every question has a valid answer from every part of the contract that it was asked of."""
+        return not self.problems and not any(question.failure for question in self.questions)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,3 +24,10 @@ class ContractReport:
     def is_complete(self) -> bool:
         """Whether the model gave a valid answer to all that it was asked."""
         return not (self.answers and not self.answers.is_complete) and not (self.summary and self.summary.failures)
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """The clauses that speak of a question and were not shown to the model for want of room, each once."""
+        asked = self.answers.questions if self.answers else ()
+        found = (label for question in asked for label in question.unread)
+        return tuple(dict.fromkeys((*found, *(self.summary.unread if self.summary else ()))))

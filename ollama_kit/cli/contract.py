@@ -11,7 +11,8 @@ import click
 from ollama_kit.cli.options import json_option, server_options
 
 F = TypeVar("F", bound=Callable[..., Any])
-FORMATS = ("json", "md", "html", "xlsx", "csv")
+FORMATS = ("json", "md", "html")
+TABLES = ("xlsx", "csv")
 
 
 @click.group("contract")
@@ -27,9 +28,6 @@ def _batch_options(command: F) -> F:
             "--parallel", type=click.IntRange(1, 64), help="Requests at once; as many as the server has slots."
         ),
         click.option("--estimate", is_flag=True, help="Only say how many requests, tokens and minutes it will take."),
-        click.option(
-            "--format", "formats", multiple=True, type=click.Choice(FORMATS), help="With --out; all if none is named."
-        ),
         click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Write into this folder."),
         click.option(
             "--password-file",
@@ -42,8 +40,14 @@ def _batch_options(command: F) -> F:
     return command
 
 
+def _format_option(*formats: str) -> Callable[[F], F]:
+    help_text = "With --out; all if none is named."
+    return click.option("--format", "formats", multiple=True, type=click.Choice(formats), help=help_text)
+
+
 @contract_command.command("extract")
 @_batch_options
+@_format_option(*FORMATS, *TABLES)
 @click.option("--model", help="A spec's name, such as contract-zh, or a model on the server.")
 @click.option("--no-model", is_flag=True, help="Extract by rules alone: nothing is sent anywhere.")
 @click.option(
@@ -68,11 +72,12 @@ def extract_command(ctx: click.Context, /, files: tuple[Path, ...], **flags: Any
         raise UsageError("--schema and --estimate need a model")
     run = ContractRun(files, flags)
     reports = run.by_rules() if flags["no_model"] else run.by_model("facts")
-    ctx.exit(0 if flags["estimate"] else run.deliver(reports))
+    ctx.exit(0 if flags["estimate"] else run.deliver(reports, (*FORMATS, *TABLES)))
 
 
 @contract_command.command("summarize")
 @_batch_options
+@_format_option(*FORMATS)
 @click.option("--model", required=True, help="A spec's name, such as contract-zh, or a model on the server.")
 @server_options
 @json_option
@@ -84,4 +89,4 @@ def summarize_command(ctx: click.Context, /, files: tuple[Path, ...], **flags: A
 
     run = ContractRun(files, flags)
     reports = run.by_model("summary")
-    ctx.exit(0 if flags["estimate"] else run.deliver(reports))
+    ctx.exit(0 if flags["estimate"] else run.deliver(reports, FORMATS))

@@ -58,14 +58,15 @@ class ContractRun:
                 return ()
             return job.extract(self.documents()) if purpose == "facts" else job.summarise(self.documents())
 
-    def deliver(self, reports: Sequence[ContractReport]) -> int:
-        """Writes the files, or prints the Markdown where none were asked for; returns the exit code."""
-        from ollama_kit.jobs.contract.writers import FORMATS, report_as_dict, write_files, write_markdown
+    def deliver(self, reports: Sequence[ContractReport], formats: Sequence[str]) -> int:
+        """Writes the files, in `formats` where none is named, or prints the Markdown where no folder is; returns the
+        exit code."""
+        from ollama_kit.jobs.contract.writers import report_as_dict, write_files, write_markdown
 
         out: Path | None = self.flags["out"]
         if not out and self.flags["formats"]:
             raise UsageError("--format is for files", hint="Name a folder with --out.")
-        for path in write_files(reports, out, self.flags["formats"] or FORMATS) if out else ():
+        for path in write_files(reports, out, self.flags["formats"] or formats) if out else ():
             click.echo(f"wrote {path}", err=True)
         for report in reports:
             if not report.is_complete:

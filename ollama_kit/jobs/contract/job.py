@@ -102,7 +102,7 @@ class ContractJob:
                 plans.append(planner.plan(document))
                 yield from map(self._task, plans[-1].asks)
 
-        batch = Batch(self._work, self.ledger, self.slots, tell=self.tell, stop=self.client.close)
+        batch = Batch(self._work, self.ledger, self.slots, tell=self.tell, stop=self.client.server.close)
         outcomes = batch.run(tasks(), executor)
         return [(plan, outcomes) for plan in plans]
 

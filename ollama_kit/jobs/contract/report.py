@@ -26,6 +26,11 @@ class ContractReport:
         return not (self.answers and not self.answers.is_complete) and not (self.summary and self.summary.failures)
 
     @property
+    def is_page(self) -> bool:
+        """Whether it is a summary and nothing else: one page, where the facts have their own report."""
+        return self.summary is not None and self.answers is None
+
+    @property
     def unread(self) -> tuple[str, ...]:
         """The clauses that speak of a question and were not shown to the model for want of room, each once."""
         asked = self.answers.questions if self.answers else ()

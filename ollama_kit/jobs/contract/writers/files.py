@@ -24,8 +24,9 @@ FORMATS = (*WRITERS, *TABLES)
 def write_files(
     reports: Sequence[ContractReport], folder: Path, formats: Iterable[str] = ("json", "md")
 ) -> tuple[Path, ...]:
-    """Writes `NAME.facts.json`, `.md` and `.html` for each contract, `contracts.xlsx` and `contracts.csv` for all of
-    them into `folder`, which is made if need be; returns their paths in the order of the contracts.
+    """Writes `NAME.facts.json`, `.md` and `.html` for each contract (`NAME.summary.…` for a page in plain words),
+    `contracts.xlsx` and `contracts.csv` for all of them into `folder`, which is made if need be; returns their paths in
+    the order of the contracts.
 
     Everything is rendered before the first file is written, and each is written beside and then renamed. One of that
     name is replaced; documents of one name from different folders are numbered in their order. UsageError for a format
@@ -34,6 +35,7 @@ def write_files(
     stems = numbered(safe_stem(report.facts.name, "contract") for report in reports)
     contents: dict[str, str | bytes] = {}
     for stem, report in zip(stems, reports, strict=True):
-        contents |= {f"{stem}.facts.{name}": WRITERS[name](report) for name in wanted if name in WRITERS}
+        what = "summary" if report.is_page else "facts"
+        contents |= {f"{stem}.{what}.{name}": WRITERS[name](report) for name in wanted if name in WRITERS}
     contents |= {f"contracts.{name}": TABLES[name](reports) for name in wanted if name in TABLES}
     return write_all(folder, contents)

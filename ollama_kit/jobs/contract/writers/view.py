@@ -49,7 +49,7 @@ class _Viewer:
             words=self.words,
             counts=tuple(self._counts(numbered)),
             sections=numbered,
-            clauses=tuple(self._clauses()),
+            clauses=() if self.report.is_page else tuple(self._clauses()),
             hidden=tuple(self._hidden()),
             notices=shown_notices,
             warnings=replied.lines(self.facts.warnings),
@@ -66,6 +66,11 @@ class _Viewer:
             unread = replied.unread(summary.unread, self.speech)
             rows = tuple(replied.summary_rows(summary, self.speech))
             yield Section("summary", self.words["summary"], rows, (*failures, *unread, *left))
+        if not self.report.is_page:
+            yield from self._facts()
+        yield Section("risks", self.words["risks"], tuple(self._risks()), self._risk_notes())
+
+    def _facts(self) -> Iterator[Section]:
         facts, speech = self.facts, self.speech
         yield self._section("facts", ruled.fact_rows(facts, speech))
         parties = [ruled.party_row(facts, speech), *self._unruled("signatures")]
@@ -75,7 +80,6 @@ class _Viewer:
         yield self._section("provisions", ruled.provision_rows(facts, speech))
         if own := self._others():
             yield own
-        yield Section("risks", self.words["risks"], tuple(self._risks()), self._risk_notes())
 
     def _section(self, name: str, rows: Iterable[Row]) -> Section:
         return Section(name, self.words[name], tuple(map(self._answered, rows)))
@@ -148,14 +152,11 @@ class _Viewer:
 
     def _made(self) -> Iterator[str]:
         answers, summary, words = self.report.answers, self.report.summary, self.words
-        if answers is None:
-            yield words["rules_only"]
-        else:
+        if answers is not None:
             yield words["with_model"].format(model=one_line(answers.model), host=one_line(answers.host))
         if summary is not None:
             yield words["with_summary"].format(model=one_line(summary.model), host=one_line(summary.host))
-        if answers is not None or summary is not None:
-            yield words["marks_note"]
+        yield words["rules_only" if answers is None and summary is None else "marks_note"]
 
     def _counts(self, sections: tuple[Section, ...]) -> Iterator[tuple[str, str, int]]:
         rows = [(section.name, row) for section in sections for row in section.rows]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ollama_kit.errors import UsageError
+from ollama_kit.jobs.contract.answers import PlainSummary, Sentence
 from ollama_kit.jobs.contract.report import ContractReport
 from ollama_kit.jobs.contract.writers import files, write_files
 from tests.jobs.contract.writers.reports import bare
@@ -51,3 +52,12 @@ def test_a_writer_that_fails_leaves_the_old_files(tmp_path: Path, monkeypatch: p
         write_files([bare("another")], tmp_path, ("md", "json"))
     assert old.read_bytes() == before
     assert list(tmp_path.iterdir()) == [old]
+
+
+def test_a_page_in_plain_words_is_a_file_of_its_own(tmp_path: Path) -> None:
+    """Beside the facts of the same contract in one folder, and nothing but the page, the risks and who wrote it."""
+    page = replace(named("合同"), summary=PlainSummary("m", "h", (Sentence("钱", "每月付款。"),)))
+    (path,) = write_files([page], tmp_path, ("md",))
+    assert path.name == "合同.summary.md"
+    headings = [line for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("## ")]
+    assert len(headings) == 2

@@ -128,7 +128,8 @@ class Hidden:
 
 @dataclass(frozen=True)
 class View:
-    """One contract as it is shown: see `view.view_of`. `counts` are (name, label, how many), none of them 0."""
+    """One contract as it is shown: see `view.view_of`. `counts` are (name, label, how many), none of them 0;
+    `is_page`: it is a summary, and shows no more than that."""
 
     title: str
     document: str
@@ -142,6 +143,7 @@ class View:
     warnings: tuple[str, ...]
     made: tuple[str, ...]
     incomplete: str = ""
+    is_page: bool = False
     uses: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     """The labels of what each proof proves, by its number."""
 

@@ -1,12 +1,23 @@
-"""What stands in a contract, found by rules: facts with the words that prove them, structure, risks.
+"""What stands in a contract, found by rules and answered by a model: every value with the words that prove it.
 
+By rules alone, nothing is sent anywhere:
 passages        the text as rules read it, and the way back into the document; Evidence
 structure/      numbers, the outline, definitions, attachments and signatures, cross-references
-facts/          one module a question: parties, dates, money, law and disputes, title
-risks/          missing, contradictory and one-sided clauses
+facts/          one module a question: parties, dates, money, payments, provisions, law and disputes, title
+risks/          missing, contradictory and one-sided clauses, orders to models
 extraction      extract_facts: all of it, for a document that was read
 batch           read_contracts: many files
-report          ContractReport: a document, its facts, a model's answers and its summary
+
+With a model, through the guarded client:
+topics          what contracts speak of, and the words by which the place is found
+questions/      what is asked, ours or a user's own schema, and the form of an answer
+windows/        the clauses that a question needs, in windows of exact tokens
+proof/          quotes found in the contract, and what of a value they do not hold
+asking          one group of questions and one window, and once more for what was not proven
+merging         what several windows gave, conflicts kept; comparison holds it against the rules
+planning, job   ContractJob: a batch with a ledger
+
+report          ContractReport: a document, its facts, a model's answers or its summary
 writers/        JSON (templates/schemas/contract_report.schema.json), Markdown, HTML, XLSX, CSV, files
 
 Nothing is loaded before it is used.
@@ -21,6 +32,7 @@ if TYPE_CHECKING:
     from ollama_kit.jobs.contract.batch import read_contracts
     from ollama_kit.jobs.contract.contract_facts import ContractFacts, Risk
     from ollama_kit.jobs.contract.extraction import extract_facts
+    from ollama_kit.jobs.contract.job import ContractJob
     from ollama_kit.jobs.contract.passages import Evidence
     from ollama_kit.jobs.contract.report import ContractReport
     from ollama_kit.jobs.contract.writers import (
@@ -36,6 +48,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "ContractFacts": "contract_facts",
+    "ContractJob": "job",
     "ContractReport": "report",
     "Evidence": "passages",
     "Risk": "contract_facts",
@@ -53,6 +66,7 @@ _HOMES = {
 
 __all__ = [
     "ContractFacts",
+    "ContractJob",
     "ContractReport",
     "Evidence",
     "Risk",

@@ -26,11 +26,17 @@ def extract_facts(document: ReadDocument) -> ContractFacts:
 
     What is not there is `absent` with what was searched; answers that contradict each other are all kept. The work
     grows with the text and no faster."""
-    text = ContractText.of(document)
+    return facts_of(ContractText.of(document))
+
+
+def facts_of(text: ContractText) -> ContractFacts:
+    """The same of a text that was made plain already."""
+    document = text.document
     parts = read_parts(text)
     structure = read_structure(text, parts)
     dates = read_dates(text, parts)
     title = read_title(text)
+    payments = read_payments(text, structure.outline)
     facts = ContractFacts(
         name=document.name,
         kind=document.kind,
@@ -45,13 +51,13 @@ def extract_facts(document: ReadDocument) -> ContractFacts:
         end_date=dates.end,
         term=dates.term,
         amounts=read_amounts(text, structure.outline),
-        rates=read_rates(text, structure.outline),
+        rates=read_rates(text, structure.outline, payments),
         warranties=read_warranties(text, structure.outline),
         governing_law=read_governing_law(text),
         dispute_forum=read_dispute_forum(text),
         structure=structure,
         warnings=document.warnings,
-        payments=read_payments(text, structure.outline),
+        payments=payments,
         provisions=read_provisions(text, structure.outline),
     )
     return replace(facts, risks=find_risks(text, facts))

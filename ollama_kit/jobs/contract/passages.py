@@ -113,9 +113,9 @@ def sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
     ceiling = line_end if line_end >= 0 else ceiling
     full_stop = text.find("。", end, ceiling)
     ceiling = full_stop + 1 if full_stop >= 0 else ceiling
-    for match in _boundary().finditer(text, floor, start):
+    for match in sentence_boundary().finditer(text, floor, start):
         floor = match.end()
-    after = _boundary().search(text, end, ceiling)
+    after = sentence_boundary().search(text, end, ceiling)
     return floor, after.start() + 1 if after else ceiling
 
 
@@ -149,11 +149,12 @@ def _pieces(start: int, end: int) -> Iterator[tuple[int, int]]:
 
 @cache
 def _sentence_end() -> re.Pattern[str]:
-    return re.compile(r"[\n。；]\s*|;(?<=[\u4e00-\u9fff）)];)\s*|" + _boundary().pattern)
+    return re.compile(r"[\n。；]\s*|;(?<=[\u4e00-\u9fff）)];)\s*|" + sentence_boundary().pattern)
 
 
 @cache
-def _boundary() -> re.Pattern[str]:
+def sentence_boundary() -> re.Pattern[str]:
+    """The full stop that ends an English sentence, and the blank behind it."""
     # A full stop behind an abbreviation or a number (Inc., No. 5, 1.1) ends nothing. The stop is matched first, which
     # lets `re` skip to it.
     abbreviated = r"(?<!\b[A-Z]\.)(?<!\bNo\.)(?<!\bCo\.)(?<!Inc\.)(?<!Ltd\.)(?<!Corp\.)(?<!\b\d\.)(?<!\b\d\d\.)"

@@ -187,6 +187,9 @@ def _placed(seen: Seen, start: int, end: int, values: tuple[Fraction, Fraction])
     near = _time_before().search(seen.lower, max(0, start - 8), start)
     if near and not _is_date(seen.lower, near.start("time" if near["time"] else "each")):
         return Percentage(seen.text[near.start() : end], near.start(), end, low, high, _time_of(near))
+    bracketed = seen.lower[end : end + 1] == ")" and _time_behind().match(seen.lower, end + 1)
+    if bracketed:  # one and one-half percent (1.5%) per month
+        return Percentage(seen.text[start:end], start, end, low, high, _time_of(bracketed))
     behind = _time_behind().match(seen.lower, end)
     if behind:
         stop = behind.end()

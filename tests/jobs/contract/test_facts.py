@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ollama_kit.guard.private.checksums import credit_code_check
+from ollama_kit.jobs.contract import extraction
 from ollama_kit.jobs.contract.passages import ContractText, Evidence, sentence_around
 from ollama_kit.jobs.documents.document import Paragraph
 from ollama_kit.jobs.figures.capitals import to_chinese_capital
@@ -277,8 +278,110 @@ def test_a_sentence_ends_behind_no_abbreviation() -> None:
         ("A warranty of one (1) year is given.", (1, "year")),
         ("质保期为自验收合格之日起 24 个月。", (24, "month")),
         ("Licensor warrants that it is duly organised and shall give thirty (30) days notice.", None),
+        (
+            (
+                "Provider warrants that it will work in a professional and workmanlike manner, and that a Deliverable"
+                " will conform in all material respects to its specification for ninety (90) days after acceptance."
+            ),
+            (90, "day"),
+        ),
+        ("Supplier gives a 90-day limited warranty on the goods, which are new.", (90, "day")),
+        ("质保期为90天。", (90, "day")),
+        ("质保期届满后，乙方应提供备品备件，期限不少于五年。", None),
+        ("质保金于质保期满且无质量争议后30日内无息支付。", None),
+        ("质保期内，乙方应在收到通知后 2 日内维修，每 6 个月巡检一次。", None),
     ],
 )
 def test_how_long_a_warranty_runs(text: str, length: tuple[int, str] | None) -> None:
     """Where the length is the warranty's own."""
     assert [(one.count, one.unit) for one in facts_of(text + "\n").warranties] == ([length] if length else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("合同总价为人民币100万元，签订后支付合同总价的30%，即人民币30万元。", ["合同总价", ""]),
+        ("预付款：甲方支付合同总价的30%，即人民币30万元。", ["预付款"]),
+        ("合同总价为人民币100万元，其中设备款为人民币80万元。", ["合同总价", ""]),
+        ("总额为人民币86万元，税率6%，税额5.16万元，价税合计91.16万元。", ["总额", "税额", "价税合计"]),
+        (
+            "The purchase price is US$100.00. Buyer pays 10% of the purchase price, being US$10.00.",
+            ["purchase price", ""],
+        ),
+    ],
+)
+def test_a_part_is_not_called_by_the_name_of_the_whole(text: str, names: list[str]) -> None:
+    """What a share comes to has the name of its stage, if any, and a word before another amount names that one."""
+    assert [one.about for one in facts_of(text + "\n").amounts] == names
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "per"),
+    [
+        (
+            "An amount not paid when due bears interest at one and one-half percent (1.5%) per month.",
+            "interest",
+            "month",
+        ),
+        ("It bears interest at one percent (1%) per month.", "interest", "month"),
+        ("Customer pays a fee, fifty percent (50%) on the Effective Date.", "payment", None),
+        ("违约金总额不超过合同总价的10%。", "other", None),
+        ("每逾期一日，按价款的0.05%支付违约金。", "penalty", "day"),
+        ("The audit reveals overdue payments in excess of ten percent (10%) of those owed.", "other", None),
+        ("Party B shall pay 30% of the share of revenues as liquidated damages.", "penalty", None),
+        ("The royalty rate is 2%. The royalty payable by Exact is due.", "other", None),
+    ],
+)
+def test_what_a_rate_is_for(text: str, kind: str, per: str | None) -> None:
+    """The most that a penalty comes to is no penalty, and a word of the next sentence says nothing."""
+    assert [(one.kind, one.per) for one in facts_of(text + "\n").rates] == [(kind, per)]
+
+
+def test_the_list_of_parties_ends_with_its_sentence() -> None:
+    """What is called something later is no party; a third one in the list is."""
+    later = english().replace("continue for two (2) years", 'continue for two (2) years (the "Initial Run")')
+    assert [party.roles for party in facts_of(later).parties] == [("Customer",), ("Consultant",)]
+    third = english().replace(' ("Consultant").', ' ("Consultant"), and Third Works, Inc. ("Agent").')
+    assert [party.roles for party in facts_of(third).parties] == [("Customer",), ("Consultant",), ("Agent",)]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "forum"),
+    [
+        (
+            (
+                "A dispute that is not settled shall be resolved by arbitration administered by the American "
+                "Arbitration Association."
+            ),
+            "American Arbitration Association",
+        ),
+        ("A dispute that is not settled shall be resolved by binding arbitration.", "resolved by binding arbitration"),
+        ("It is subject to the exclusive jurisdiction of the courts of Utah.", "courts of Utah"),
+        ("ANY COURT OF COMPETENT JURISDICTION MAY ENFORCE IT.", ""),
+    ],
+)
+def test_who_decides_is_named_before_how(sentence: str, forum: str) -> None:
+    """An institution wherever it stands in the sentence."""
+    assert facts_of(sentence + "\n").dispute_forum.first.removeprefix("exclusive jurisdiction of the ") == forum
+
+
+def test_an_address_ends_before_the_next_label() -> None:
+    """On the same line, in both languages."""
+    chinese = facts_of("甲方：某某有限公司\n地址：江州市示范路8号 电话：1234567\n乙方：某某设备厂\n")
+    assert chinese.parties[0].address is not None
+    assert chinese.parties[0].address.value == "江州市示范路8号"
+    named = "Party A: Acme Works Limited\nAddress: 8 Road, Utah Legal Representative: Jo Doe\nParty B: Bolt\n"
+    (first, *_) = facts_of(named).parties
+    assert first.address is not None
+    assert first.address.value == "8 Road, Utah"
+
+
+def test_a_role_within_a_sentence_is_no_place_to_sign() -> None:
+    """Behind the signatures a statement of work may follow."""
+    text = english().replace("CONSULTANT: ____________", "Consultant: 1. Consultant shall work.\nBy: /s/ Jane Example")
+    assert [party.seal for party in facts_of(text).parties] == ["signed", "signed"]
+
+
+def test_facts_of_a_text_that_was_made_plain_already() -> None:
+    """Are those of the document."""
+    assert extraction.facts_of(contract(english())) == facts_of(english())

@@ -42,8 +42,11 @@ def test_a_sound_contract_has_no_finding() -> None:
         ("签订日期：2026年3月1日\n", "", "missing_date"),
         ("违约方应赔偿损失，", "", "missing_liability"),
         ("第二条 责任\n", "第二条 责任\n甲方有权随时解除本合同。\n", "unilateral_termination"),
+        ("第二条 责任\n", "第二条 责任\n甲方可以提前7日书面通知乙方解除本合同。\n", "unilateral_termination"),
         ("第二条 责任\n", "第二条 责任\n最终解释权归甲方所有。\n", "sole_interpretation"),
         ("第二条 责任\n", "第二条 责任\n期满自动续期一年。\n", "automatic_renewal"),
+        ("第二条 责任\n", "第二条 责任\n本合同期满后自动延长一年。\n", "automatic_renewal"),
+        ("第二条 责任\n", "第二条 责任\n2.1 甲方付款。\n2.2 乙方交货。\n依第2.6条执行。\n", "dangling_reference"),
         ("第二条 责任\n", "第二条 责任\n交货地点：______。\n", "blank"),
         ("甲方（盖章）：某某有限公司", "甲方（盖章）：________", "unsigned"),
         ("甲方（盖章）：某某有限公司", "甲方（盖章）：另一设备有限公司", "two_names"),
@@ -58,6 +61,38 @@ def test_one_change_gives_one_finding(old: str, new: str, rule: str) -> None:
     assert rules_of(facts) <= {rule, "blank", "unsigned", "two_effective_dates"}
     for risk in facts.risks:
         assert risk.evidence or risk.kind == "missing"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "rule"),
+    [
+        ("Provider may terminate this Agreement for any reason or no reason upon fifteen (15) days' notice.", True),
+        ("Customer may terminate this Agreement upon thirty (30) days' written notice to Consultant.", True),
+        ("Either Party may terminate this Agreement for any reason upon fifteen (15) days' notice.", False),
+        ("Customer may terminate this Agreement for convenience. Consultant may terminate it for any reason.", False),
+        ("If Party A breaches this covenant, Party B shall have the right to terminate it at any time.", False),
+        ("Client has no right to terminate for convenience.", False),
+        ("任何一方可以提前30日书面通知对方解除本合同。", False),
+        ("甲方违约的，乙方可随时解除本合同。", False),
+    ],
+)
+def test_an_end_without_a_reason_is_one_sided_where_only_one_side_has_it(sentence: str, rule: bool) -> None:
+    """In both languages."""
+    assert ("unilateral_termination" in rules_of(facts_of(f"{SOUND}{sentence}\n"))) is rule
+
+
+@pytest.mark.parametrize(
+    ("sentence", "rule"),
+    [
+        ("This Agreement will renew automatically for successive periods of twelve (12) months.", True),
+        ("The term shall be automatically extended for one year.", True),
+        ("This Agreement shall not automatically renew.", False),
+        ("付款时间自动顺延。", False),
+    ],
+)
+def test_a_renewal_that_needs_nobody(sentence: str, rule: bool) -> None:
+    """In any order of words; other times that are put off are no renewal."""
+    assert ("automatic_renewal" in rules_of(facts_of(f"{SOUND}{sentence}\n"))) is rule
 
 
 def test_both_sides_of_a_contradiction_are_shown() -> None:

@@ -133,6 +133,44 @@ def test_references_to_laws_and_other_contracts_are_left_out() -> None:
     assert read_references(whole, read_outline(whole), ()) == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "resolved"),
+    [
+        ("1. A\n1.1 One.\n1.2 Two.\n2. B\nSee Section 1.6 there.\n", False),
+        ("1. A\n1.1 One.\n1.2 Two.\n2. B\nSee Section 1.2 there.\n", True),
+        ("1. A\n1.1 One.\n1.2 Two.\n2. B\nSee Section 1.2(c) there.\n", True),
+        ("1. A\n2. B\nSee Section 1.6 there.\n", True),  # the outline saw no parts of 1
+        ("1. A\n1.2 Two.\n1.3 Three.\n2. B\nSee Section 1.6 there.\n", True),  # nor all that there are
+        ("1. A\n1.1 One.\n1.3 Three.\n2. B\nSee Section 1.2 there.\n", True),
+        ("1. A\n1.1 One.\n1.2 Two (table: 1.6 Six).\n2. B\nSee Section 1.6 there.\n", True),
+        ("1. A\n1.1 One.\n1.2 Two.\n2. B\nSee Sections 1.1 and Section 9 there.\n", None),
+        ("第一条 标的\n1.1 设备。\n1.2 备件。\n第二条 价款\n依第1.6条执行。\n", False),
+        ("第一条 标的\n1.1 设备。\n1.2 备件。\n第二条 价款\n依第1.2款执行。\n", True),
+    ],
+)
+def test_a_number_past_the_last_part_of_a_clause_is_missing(text: str, resolved: bool | None) -> None:
+    """Only where the outline saw the parts from the first on, and the number stands nowhere else."""
+    whole = contract(text)
+    found = [one.resolved for one in read_references(whole, read_outline(whole), ())]
+    assert found == ([True, False] if resolved is None else [resolved])
+
+
+@pytest.mark.parametrize(
+    ("line", "title"),
+    [
+        ("1.1 The Fees do not include taxes.", ""),
+        ("1.1 Provider keeps all rights in its software.", ""),
+        ("1.1 “工作日”是指公休日以外的日期。", ""),
+        ("1.1 甲方按下列阶段付款：", ""),
+        ("1.1 Grants and Retained Rights. Provider keeps them.", "Grants and Retained Rights"),
+        ("1.1 乙方收款账户：户名如后。", "乙方收款账户"),
+    ],
+)
+def test_a_sentence_is_no_title(line: str, title: str) -> None:
+    """However short it is."""
+    assert shape(f"1. First\n{line}\n")[1][2] == title
+
+
 def test_definitions_of_both_languages() -> None:
     """The term, and the words that define it."""
     text = '“服务”是指平台运维。某某公司（以下简称“甲方”）。"Goods" means bolts. Acme, Inc. (the "Buyer") buys.'

@@ -71,11 +71,18 @@ def _chinese_forum(text: ContractText) -> Iterator[Value]:
 
 def _english_forum(text: ContractText) -> Iterator[Value]:
     for start, end in sentences_with(text.plain, _dispute(), text.lower, _dispute_words()):
-        body = _english_body().search(text.plain, start, end)
+        body = _english_body(text.plain, start, end)
         if body is None:
             continue
-        kind = "court" if body["court"] else "arbitration"
+        kind = "court" if body.re is _court() else "arbitration"
         yield Value(body[0].strip(" ,."), text.evidence(start, end), kind)
+
+
+def _english_body(plain: str, start: int, end: int) -> re.Match[str] | None:
+    """Who decides: an institution before the words that only say that somebody does, else what comes first."""
+    named = _institution().search(plain, start, end)
+    others = (pattern.search(plain, start, end) for pattern in (_court(), _arbitration()))
+    return named or min((one for one in others if one), key=lambda one: one.start(), default=None)
 
 
 @cache
@@ -139,13 +146,26 @@ def _dispute_words() -> re.Pattern[str]:
 
 
 @cache
-def _english_body() -> re.Pattern[str]:
+def _institution() -> re.Pattern[str]:
     return re.compile(
         r"American Arbitration Association|(?:[A-Z]\w+\s){1,5}(?:Arbitration|Dispute "
         r"Resolution)\s(?:Commission|Cent(?:er|re)|Institute|Court|Association)"
         r"|International Chamber of Commerce|\b(?:AAA|CIETAC|SIAC|HKIAC|JAMS|LCIA|ICC)\b"
-        r"|(?P<court>(?i:(?:\b(?:state|federal|competent|exclusive)\s(?:and|or|"
-        r"and/or)?\s?){0,2}\bcourts?\s(?:of|in|located in|sitting in|within)\s)"
-        r"(?!competent)(?:the\s)?(?:State\s|County\s|City\s)?(?:of\s)?[A-Z][\w ]{2,60})"
-        r"|(?i:(?:settled|resolved|determined|submitted|decided)[^.]{0,60}\barbitration\b)"
     )
+
+
+@cache
+def _court() -> re.Pattern[str]:
+    return re.compile(
+        r"(?i:(?:\b(?:state|federal|competent|exclusive)\s(?:and|or|"
+        r"and/or)?\s?){0,2}\bcourts?\s(?:of|in|located in|sitting in|within)\s)"
+        r"(?!(?i:competent|record|law|appropriate|proper|general)\b)(?:the\s)?(?:State\s|County\s|City\s)?(?:of\s)?"
+        r"[A-Z][\w ]{2,60}"
+    )
+
+
+@cache
+def _arbitration() -> re.Pattern[str]:
+    """Arbitration that nobody is named for, from the last verb on: a dispute that is not settled shall be resolved."""
+    verbs = "settled|resolved|determined|submitted|decided"
+    return re.compile(rf"(?i:\b(?:{verbs})(?:(?!{verbs})[^.]){{0,60}}?\barbitration\b)")

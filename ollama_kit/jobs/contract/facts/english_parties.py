@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from ollama_kit.jobs.contract.facts.chinese_parties import Named
+from ollama_kit.jobs.contract.passages import sentence_boundary
 
 LONGEST_PREAMBLE = 2_500
 MOST_PLACES = 12
@@ -41,12 +42,29 @@ def _listed(plain: str, start: int) -> Iterator[Named]:
         # Without short names, or a title page: there the parties are listed behind a later "between".
         yield from _plain_pair(plain, start, end)
         return
-    at = start
+    at, named = start, 0
     for alias in aliases:
+        if named >= 2 and _is_over(plain, at, alias.start(), named + 1):
+            return
         name = _first_name(plain, at, alias.start())
         if name is not None:
+            named += 1
             yield Named(_quoted_roles(alias[0]), *name, "preamble")
         at = alias.end()
+
+
+def _is_over(plain: str, start: int, end: int, number: int) -> bool:
+    """Whether the list of parties ends between two short names: its sentence does, and no item of that number follows.
+
+    What a later sentence calls something, (the "Initial Term"), is no party."""
+    stop = sentence_boundary().search(plain, start, end) or _paragraph().search(plain, start, end)
+    return stop is not None and re.compile(rf"\W{{0,3}}{number}\W").match(plain, stop.end()) is None
+
+
+@cache
+def _paragraph() -> re.Pattern[str]:
+    """A paragraph that ended with a full stop."""
+    return re.compile(r"[.\u201d\")]\n(?!\W*(?:and|AND|And)\b)")
 
 
 def _first_name(plain: str, start: int, end: int) -> tuple[int, int] | None:
@@ -117,7 +135,9 @@ def _no_party() -> re.Pattern[str]:
     return re.compile(
         r"(?i:(?:this |the )?(?:[\w-]+ )?agreement|(?:effective|commencement|execution|closing|signing) "
         r"date|contract|party|parties|prc|"
-        r"lease|website|term|services?|products?|territory|act|amendment|plan|date|site|.{0,12}date)"
+        r"lease|website|services?|products?|territory|act|amendment|plan|date|site|.{0,12}date|"
+        r"(?:\w+ ){0,2}(?:term|period|property|premises|fees?|price|rent|deposit|programs?|data|information|marks?|"
+        r"purpose|products?|services?|territory))"
     )
 
 

@@ -61,7 +61,8 @@ def _joined(party: Party, one: Named, name: Value) -> Party:
 def _whole() -> re.Pattern[str]:
     """How the name of an organisation ends, and that of a person in Chinese; the rest may be a part of a line."""
     return re.compile(
-        r"(?:公司|集团|厂|店|中心|医院|大学|学院|研究院|局|委员会|合作社|事务所)(?:\([^()]{1,10}\))?\Z|\A[\u4e00-\u9fff·]{2,4}\Z"
+        r"(?:公司|集团|厂|店|中心|医院|大学|学院|研究院|局|委员会|合作社|事务所)(?:\([^()]{1,10}\))?\Z"
+        r"|\A[\u4e00-\u9fff·]{2,4}\Z"
         r"|(?:Inc|LLC|Ltd|Limited|Corp|Corporation|Company|GmbH|PLC|L\.P|LLP)\.?\Z"
     )
 
@@ -89,13 +90,32 @@ def _with_particulars(text: ContractText, party: Party, found: Sequence[Named]) 
             party = replace(party, representative=_value(text, person))
         address = _address().search(text.folded, one.end, stop)
         if address and party.address is None:
-            party = replace(party, address=_value(text, address))
+            party = replace(party, address=_address_value(text, address))
     return party
 
 
 def _value(text: ContractText, match: re.Match[str]) -> Value:
     start, end = match.span("value")
     return Value(text.plain[start:end].strip(), text.evidence(start, end), "label")
+
+
+def _address_value(text: ContractText, match: re.Match[str]) -> Value:
+    """The address up to the next label on its line."""
+    start, end = match.span("value")
+    label = _next_label().search(text.folded, start, end)
+    end = label.start() if label else end
+    return Value(text.plain[start:end].strip(" ,，"), text.evidence(start, end), "label")
+
+
+@cache
+def _next_label() -> re.Pattern[str]:
+    chinese = (
+        "法定代表人|法人代表|负责人|授权代表|联系人|联系电话|电话|传真|邮编|邮政编码|邮箱|开户行|开户银行|账号|税号"
+    )
+    return re.compile(
+        rf"[\s,](?:{chinese})\s?:|\s(?i:(?:authorized|legal)\srep|(?:tel|telephone|fax|phone|e-?mail|attn|attention"
+        rf"|contact)\b\.?\s?:)"
+    )
 
 
 @cache
@@ -111,7 +131,8 @@ def _code() -> re.Pattern[str]:
 @cache
 def _representative() -> re.Pattern[str]:
     return re.compile(
-        r"(?:法定代表人|法人代表|负责人|授权代表|(?i:(?:legal|authorized)\srepresentative))(?:\s?[/(][^:\n]{1,12})?\s?:\s?"
+        r"(?:法定代表人|法人代表|负责人|授权代表|(?i:(?:legal"
+        r"|authorized)\srepresentative))(?:\s?[/(][^:\n]{1,12})?\s?:\s?"
         r"(?P<value>[\u4e00-\u9fff·]{2,8}|[A-Z][\w.\-]+(?:\s(?!Party|Address|Title|Date)[A-Z][\w.\-]+){0,3})"
     )
 
@@ -139,11 +160,34 @@ def _sealed(text: ContractText, parts: Parts, party: Party) -> Party:
 def _where_it_signs(text: ContractText, party: Party, start: int, end: int) -> tuple[int, int] | None:
     """From where to where the party signs: from its role or name up to that of the next."""
     labels = [match.start() for match in _signing_label().finditer(text.folded, start, end)]
-    for wanted in (*party.roles, *(name.value for name in party.names)):
-        found = text.lower.find(unicodedata.normalize("NFKC", wanted).lower(), start, end)
-        if found >= 0:
-            return found, min([one for one in labels if one > found + 2] + [found + 300, end])
-    return None
+    names = [_lower(name.value) for name in party.names]
+    begins = [word for name in names for word in name.split()[:1]]
+    places = [_as_label(text.lower, _lower(role), begins, (start, end)) for role in party.roles]
+    places += [_signature_of(text.lower, name, start, end) for name in names]
+    found = next((place for place in places if place >= 0), -1)
+    return None if found < 0 else (found, min([one for one in labels if one > found + 2] + [found + 300, end]))
+
+
+def _signature_of(lower: str, name: str, start: int, end: int) -> int:
+    """Where a name stands, with the mark of signing before it; -1 where it does not."""
+    found = lower.find(name, start, end)
+    mark = re.compile(r"/s/\s?\Z").search(lower, max(start, found - 4), found) if found >= 0 else None
+    return mark.start() if mark else found
+
+
+def _lower(wanted: str) -> str:
+    return unicodedata.normalize("NFKC", wanted).lower()
+
+
+def _as_label(lower: str, role: str, names: Sequence[str], span: tuple[int, int]) -> int:
+    """Where a role stands as a label of what is signed and not within a sentence; -1 where it does not. `names` are
+    how the names begin that may follow it."""
+    follows = "|".join([r"\n", "_", "by\\b", "name\\b", "/s/", r"\(", r"\Z", *map(re.escape, names)])
+    label = rf"(?:(?<=\s)|\A){re.escape(role)}\s?(?:\(|\n|\Z|/|(?:[:,]\s?)?(?:{follows}))"
+    if not role.isascii():
+        label = rf"{re.escape(role)}\s?(?:[:(_/\n]|\Z)"
+    found = re.compile(label).search(lower, *span)
+    return found.start() if found else -1
 
 
 @cache

@@ -42,6 +42,8 @@ def trigger_in(text: ContractText, start: int, end: int, due: Span | None) -> Sp
         if pieces:
             return pieces[-1].span(pieces[-1].lastgroup or 0)
     found = _chinese_event().search(text.lower, start, end) or _english_event().search(text.lower, start, end)
+    if found and due and due[0] <= found.start() < due[1]:
+        found = _english_event().search(text.lower, due[1], end)  # the time is no event: on the first day of each month
     return found.span(found.lastgroup or 0) if found else None
 
 

@@ -96,6 +96,23 @@ def total() -> re.Pattern[str]:
 
 
 @cache
+def regular_fee() -> re.Pattern[str]:
+    """Before an amount that is paid in each of many periods."""
+    return re.compile(
+        rf"\b(?:pay|pays|paid|payable)\b[^.;]{{0,40}}\b(?:{_PERIODICALLY}|annual|per month)\s(?:\w+\s){{0,2}}"
+        r"(?:fees?|rent|charges?|retainer)\s(?:of|is|shall be|in the amount of)\s\Z"
+    )
+
+
+@cache
+def fee_of() -> re.Pattern[str]:
+    """Before an amount that is a fee to be paid, and no total."""
+    return re.compile(
+        r"\b(?:pay|pays)\b(?![^.;]*\btotal\b)[^.;]{0,60}\bfee\s(?:of|in the amount of)\s(?:[a-z -]{3,60}\()?\Z"
+    )
+
+
+@cache
 def pays_amount() -> re.Pattern[str]:
     """Before an amount: who pays it, so that it is a stage."""
     return re.compile(

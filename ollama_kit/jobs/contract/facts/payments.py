@@ -199,6 +199,8 @@ def _is_share(lower: str, one: Percentage, start: int, end: int) -> bool:
 
 def _is_paid(lower: str, one: Amount, start: int, end: int) -> bool:
     before = lower[max(start, one.start - 80) : one.start]
+    if _is_due_regularly(lower, one, start, end):
+        return True
     if words.total().search(before[-30:]) and not re.search(r"付(?:清)?[^,;。]{0,12}\Z", before):
         return False
     if _is_chinese(lower, start, end):
@@ -207,6 +209,15 @@ def _is_paid(lower: str, one: Amount, start: int, end: int) -> bool:
         lower, one.end
     )
     return payable is not None or words.pays_amount().search(before) is not None
+
+
+def _is_due_regularly(lower: str, one: Amount, start: int, end: int) -> bool:
+    """Whether a fee is paid again and again: what it comes to each time is no whole that has parts."""
+    return words.regular_fee().search(lower, max(start, one.start - 80), one.start) is not None or (
+        words.fee_of().search(lower, max(start, one.start - 80), one.start) is not None
+        and "%" not in lower[start:end]
+        and "percent" not in lower[start:end]
+    )
 
 
 def _rests(lower: str, start: int, end: int) -> Iterator[_Head]:

@@ -12,12 +12,14 @@ from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.risks.contradictory import find_contradictions
 from ollama_kit.jobs.contract.risks.missing import find_missing
 from ollama_kit.jobs.contract.risks.orders import find_orders
+from ollama_kit.jobs.contract.risks.provided import find_provided
 from ollama_kit.jobs.contract.risks.wording import find_wording
 
 RULES: tuple[Callable[[ContractText, ContractFacts], Iterator[Risk]], ...] = (
     find_contradictions,
     find_missing,
     find_wording,
+    find_provided,
     find_orders,
 )
 """The rules in the order of their findings."""

@@ -36,19 +36,9 @@ _RULES = (
         "一方可单方变更合同或价格",
         "单方 随时 自行 at|any|time sole|discretion without|notice",
         r"(?:甲方|乙方|出租方|平台|公司)(?:有权)?(?:单方|随时|自行)[^,。;\n]{0,12}(?:变更|调整|修改)"
-        r"|(?:may|reserves the right to)"
-        r"[^.;\n]{0,30}(?:modify|amend|change|increase)[^.;\n]{0,40}(?:at any time|sole discretion|without notice)",
-    ),
-    _Rule(
-        "unilateral_termination",
-        "one side alone may end the contract at any time",
-        "一方可随时单方解除合同",
-        "单方 随时 terminate",
-        r"(?:甲方|乙方|出租方|发包方|委托方)(?:有权)?(?:随时|单方)[^,。;\n]{0,10}(?:解除|终止)|(?:company|licensor"
-        r"|franchisor|buyer|customer|"
-        r"party [ab]|tickets)\s(?:may|shall have the right to|has the right "
-        r"to)\sterminate[^.;\n]{0,60}(?:any reason|at any time|without cause|"
-        r"for convenience|sole discretion)",
+        r"|(?<!each party )(?<!either party )(?<!parties )(?:may|reserves the right to)"
+        r"[^.;\n]{0,30}(?:modify|amend|change|increase)(?! its\b| their\b)[^.;\n]{0,40}(?:at any time"
+        r"|sole discretion|without notice)",
     ),
     _Rule(
         "sole_interpretation",
@@ -72,13 +62,6 @@ _RULES = (
         r"承担(?:一切|全部|无限)[^,。;\n]{0,8}(?:责任|后果|损失)|不承担任何(?:责任|法律责任)|概不负责"
         r"|unlimited liability|"
         r"shall (?:not|have no) (?:be )?liab(?:le|ility)[^.;\n]{0,40}(?:any|under any circumstances)",
-    ),
-    _Rule(
-        "automatic_renewal",
-        "the contract goes on by itself unless notice is given in time",
-        "不及时通知，合同将自动续期",
-        "自动 automatically",
-        r"自动(?:续期|续约|顺延|延续|展期)|automatically (?:be )?(?:renew|extend)\w*",
     ),
     _Rule(
         "waiver",

@@ -197,4 +197,8 @@ def _title() -> re.Pattern[str]:
 @cache
 def _sentence() -> re.Pattern[str]:
     """What stands in sentences and not in titles."""
-    return re.compile(r"[。，；,;]\S|\b(?:shall|will|is|are|may|has|means?|agrees?)\b|应当?[^收付]|不得|[^法]为")
+    return re.compile(
+        r"[。，；,;]\S|[。；]\Z|\b(?:shall|will|is|are|may|must|has|do|does|did|can|means?|agrees?|keeps|grants|owns|retains|warrants|represents|"
+        r"acknowledges|undertakes|continues?|survives?|applies|apply|remains?|pays|bears)\b|应当?[^收付]|不得|[^法]为"
+        r"|如下|下列|下述|按照?以下|[”\"](?:是?指|means)"
+    )

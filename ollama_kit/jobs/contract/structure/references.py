@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 
 from ollama_kit.jobs.contract.passages import ContractText, Evidence
 from ollama_kit.jobs.contract.structure.numbering import HAN, NUMBER_WORDS, ordinal
@@ -19,22 +19,25 @@ class Reference:
     """A reference and the place in the outline of the clause it means; -1 where there is no such clause.
 
     `attachment` is the place among the attachments, -1 likewise. `exact`: the whole of it was found, not only the
-    clause around it."""
+    clause around it. `beyond`: of that clause the parts are numbered, and this number is past the last of them."""
 
     evidence: Evidence
     clause: int = -1
     attachment: int = -1
     exact: bool = False
+    beyond: bool = False
 
     @property
     def resolved(self) -> bool:
-        return self.clause >= 0 or self.attachment >= 0
+        return (self.clause >= 0 or self.attachment >= 0) and not self.beyond
 
 
 def read_references(text: ContractText, outline: Outline, attachments: Sequence[Attachment]) -> tuple[Reference, ...]:
     """Every reference to a part of this contract, in order; those to laws and to other contracts are left out."""
     headings = {clause.start for clause in outline.clauses} | {one.start for one in attachments}
     keys = _keys(outline)
+    last = _last_parts(keys)
+    written = _Written(text)
     letters = {_bare(one.number): at for at, one in reversed(list(enumerate(attachments)))}
     found = []
     for match in matches_near(_reference(), text.folded, _words(), 0, 64):
@@ -45,7 +48,9 @@ def read_references(text: ContractText, outline: Outline, attachments: Sequence[
             found.append(Reference(evidence, attachment=letters.get(_bare(match["attachment"]), -1), exact=True))
         else:
             clause, exact = _resolved(_steps(match), keys)
-            found.append(Reference(evidence, clause, exact=exact))
+            decimals = _numbers(match["cn"] or match["en"])
+            beyond = not exact and _is_beyond(decimals, keys, last) and decimals not in written.numbers
+            found.append(Reference(evidence, clause, exact=exact, beyond=beyond))
     return tuple(found)
 
 
@@ -102,6 +107,53 @@ def _resolved(steps: Key, keys: dict[Key, int]) -> tuple[int, bool]:
     return -1, False
 
 
+@dataclass(frozen=True)
+class _Written:
+    """The numbers with a point that stand in the text and are no references, read when first asked for: a number that
+    the outline did not see, in a table or behind a heading, is not missing."""
+
+    text: ContractText
+
+    @cached_property
+    def numbers(self) -> frozenset[Key]:
+        return frozenset(
+            tuple(str(int(piece)) for piece in match[0].split("."))
+            for match in _decimals().finditer(self.text.folded)
+            if not _refers().search(self.text.folded, max(0, match.start() - 12), match.start())
+        )
+
+
+def _last_parts(keys: dict[Key, int]) -> dict[Key, int]:
+    """For each clause the highest number of its parts that are numbered in decimals below it: 4 for 12 with 12.4."""
+    last: dict[Key, int] = {}
+    for key in keys:
+        if len(key) > 1 and key[-1].isdigit():
+            last[key[:-1]] = max(last.get(key[:-1], 0), int(key[-1]))
+    return last
+
+
+def _is_beyond(decimals: Key, keys: dict[Key, int], last: dict[Key, int]) -> bool:
+    """Whether a part is meant that is past the last one of a clause of which the first is there. A clause whose parts
+    the outline did not see at all says nothing, and neither does a gap between them."""
+    for length in range(len(decimals), 1, -1):
+        above = decimals[: length - 1]
+        if above in last and decimals[length - 1].isdigit():
+            return (*above, "1") in keys and int(decimals[length - 1]) > last[above]
+    return False
+
+
+@cache
+def _decimals() -> re.Pattern[str]:
+    return re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){1,4}(?!\d)")
+
+
+@cache
+def _refers() -> re.Pattern[str]:
+    """Before the number of a reference."""
+    english = r"(?i:(?:sections?|articles?|clauses?|paragraphs?|and|or|to|through)\s?)"
+    return re.compile(rf"(?:{english}|[第、,至和或及与]\s?)\Z")
+
+
 def _bare(number: str) -> str:
     return "".join(_numbers(re.sub(r"(?i)exhibit|schedule|annex|appendix|attachment", " ", number)))
 
@@ -133,7 +185,7 @@ def _words() -> re.Pattern[str]:
 def _reference() -> re.Pattern[str]:
     part = rf"(?:\s?\([a-zA-Z0-9{HAN}]{{1,4}}\)|第?\s?\(?[{HAN}\d]{{1,3}}\)?[款项])"
     return re.compile(
-        rf"第\s?(?P<cn>[{HAN}\d]{{1,5}})\s?条(?P<cn_parts>{part}{{0,3}})"
+        rf"第\s?(?P<cn>[{HAN}\d]{{1,5}}(?=\s?条)|\d{{1,3}}(?:\.\d{{1,3}}){{1,4}}(?=\s?[条款项]))\s?[条款项](?P<cn_parts>{part}{{0,3}})"
         rf"|(?:Section|Article|Clause|Paragraph|SECTION|ARTICLE|section|clause)s?\s"
         rf"(?P<en>\d{{1,3}}(?:\.\d{{1,3}}){{0,4}}(?![A-Za-z\d])|[IVXLC]{{1,6}}\b)(?P<en_parts>{part}{{0,3}})"
         rf"|(?P<attachment>附[件录表]\s?(?:[{HAN}]{{1,3}}|\d{{1,2}})"

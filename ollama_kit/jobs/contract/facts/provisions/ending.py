@@ -6,7 +6,7 @@ from ollama_kit.jobs.contract.facts.provisions.rules import PARTY, SIDE, Figure,
 
 _END = r"(?:解除|终止)(?!之?日?[后时起])"
 _FOR_CAUSE = (
-    r"违约(?!金)|违反|未履行|未按|逾期|迟延|破产|清算|吊销|拒绝|侵犯|(?i:\bbreach\w*|\bdefault\w*|\bfail(?:s|ure"
+    r"违约(?!金|责任)|违反|未履行|未按|逾期|迟延|破产|清算|吊销|拒绝|侵犯|(?i:\bbreach\w*|\bdefault\w*|\bfail(?:s|ure"
     r"|ed)?\b|\binsolven\w+"
     r"|\bbankrupt\w*|\bviolat\w+|\bfor cause\b|"
     r"\bmaterial(?:ly)?\b|\bdeath\b|\bdisab)"
@@ -28,7 +28,10 @@ _TERMINATION = Rule(
     r"|\bterminat(?:e|ed|ion)\b[^.;]{0,60}\b(?:for convenience|without cause|for (?:any|no) (?:or no )?reason|at "
     r"any time)",
     (
-        Said("who", rf"(?P<v>{SIDE})[^。;]{{0,24}}(?:有权|可以?|可随时|均可|提前|不得)[^。;]{{0,40}}(?:解除|终止)"),
+        Said(
+            "who", rf"(?P<v>{SIDE})[^。;]{{0,24}}(?:有权|可以?|可随时|均可|提前)(?:(?!不得)[^。;]){{0,40}}(?:解除|终止)"
+        ),
+        Said("who", rf"(?P<v>{PARTY})\s(?i:gives?\b[^.;]{{0,60}}\bnotice of termination\b)"),
         Said(
             "who",
             rf"(?!(?i:this|the)\s(?i:agreement|contract|lease)\b)(?P<v>{PARTY})(?:,[^,.;]{{1,60}},)?\s(?i:(?:may"
@@ -38,18 +41,24 @@ _TERMINATION = Rule(
         Said("who", rf"(?i:\bbe terminated\b[^.;]{{0,40}}\bby\s)(?P<v>{PARTY})"),
         Said(
             "kind",
-            r"随时|无需(?:任何)?理由|无理由|任何理由|无因|(?i:\bfor (?:its )?convenience\b|\bwithout (?:any "
+            r"无[需须][^,。;]{0,6}理由|(?<!不得)无理由|任何理由|(?<!不得)无因"
+            r"|(?i:\bfor (?:its )?convenience\b"
+            r"|\bwithout (?:any "
             r")?(?:cause|reason)\b"
             r"|\b(?:for )?any (?:or no )?reason\b|\bno reason\b|\bwith or without cause\b)",
             "convenience",
+            unless=r"\bno right to terminate\b|\b(?:may|can|shall) ?not terminate\b",
         ),
         Said(
             "kind",
-            r"提前[^。;]{0,24}(?:通知)[^。;]{0,16}(?:解除|终止)|提前[^。;]{0,4}(?:解除|终止)|(?i:\bat any time\b"
+            r"(?<!不得)随时|提前[^。;]{0,24}(?:通知)[^。;]{0,16}(?:解除|终止)|(?<!不得)提前[^。;]{0,4}(?:解除|终止)"
+            r"|(?i:\bat any time\b"
             r"|\bterminate[^.;]{0,80}\b(?:upon|by giving|on|with|by)\b[^.;]{0,50}\bnotice|\bnotice of termination\b)",
             "convenience",
             unless=_FOR_CAUSE
-            + r"|\bif\b|\bmutual|\bin the event\b|\bin case\b|force majeure|\bunable\b|\bmajority\b|不可抗力|协商一致",
+            + r"|\bif\b|\bmutual|\bin the event\b|\bin case\b|force majeure|\bunable\b|\bmajority\b|不可抗力|协商一致"
+            r"|\bno right to\b"
+            + r"|\bchange (?:of|in) control\b|\bpursuant to\b|\bexercis\w+ its right\b|\bnot terminate\b",
         ),
         Said("kind", rf"(?:{_FOR_CAUSE})", "cause"),
         Said(
@@ -84,7 +93,10 @@ _TERMINATION = Rule(
     r"connection "
     r"with) (?:the |any |such )?"
     r"(?:(?:expiration|expiry) or )?(?:earlier |early )?termination\b(?! notice)|\bterminat\w+ (?:date )?(?:means"
-    r"|is defined)|\bmay terminate (?:the )?(?:employment of any|access)",
+    r"|is defined)|\bmay terminate (?:the )?(?:employment of any|access)"
+    r"|\b(?:should|if|in the event(?: that)?)\b[^.;,]{0,60}\b(?:be|is|are)\s(?:earlier\s|sooner\s)?terminated\b"
+    r"|\bnotice of (?:the |its )?(?:intent(?:ion)? (?:not )?to renew|non-?renewal)|\bterminated? (?:up)?on (?:the "
+    r"|its )?expir",
 )
 _FORCE_MAJEURE = Rule(
     "force_majeure",

@@ -22,6 +22,8 @@ from ollama_kit.jobs.figures.windows import any_of
 RULES: tuple[Rule, ...] = (*RENEWAL, *TRADE, *LIABILITY, *SECRECY, *ENDING)
 LONGEST = 1_000
 """Characters of a title that is looked at; a longer one is none."""
+CELLS = 3
+"""Cells that make a line a row of a table."""
 
 
 def read_provisions(text: ContractText, outline: Outline) -> tuple[Provision, ...]:
@@ -35,7 +37,7 @@ def read_provisions(text: ContractText, outline: Outline) -> tuple[Provision, ..
         for number in numbers:
             start, end = text.sentences[number]
             if number not in sentences:
-                sentences[number] = not _is_no_sentence(text.lower, start, end)
+                sentences[number] = not (_is_no_sentence(text.lower, start, end) or _is_row(text, start, end))
             if sentences[number] and (rule.topic, number) not in found:
                 made = _provision(text, outline, rule, (start, end), titles)
                 if made is not None:
@@ -70,6 +72,8 @@ def _provision(
     if not by_itself and not rule.titled:
         return None
     number, title = _clause(outline, text.original(_first(text.plain, *span)), titles)
+    if by_itself and rule.elsewhere_titled(title.lower()):
+        return None
     if not by_itself and not (TOPICS[rule.topic].is_titled(title.lower()) and rule.applies_titled(text.lower, *span)):
         return None
     details = tuple(
@@ -113,6 +117,26 @@ def _is_no_sentence(lower: str, start: int, end: int) -> bool:
     return _chinese().search(sentence) is None and _verb().search(sentence) is None
 
 
+def _is_row(text: ContractText, start: int, end: int) -> bool:
+    """Whether it is a row of cells, in none of which a sentence stands."""
+    first, last = text.map.span(start, end)
+    return (
+        text.document.text.count("\t", first, last) >= CELLS - 1
+        and _clause_mark().search(text.folded, start, end) is None
+        and _chinese_verb().search(text.folded, start, end) is None
+    )
+
+
+@cache
+def _clause_mark() -> re.Pattern[str]:
+    return re.compile(r"[,;](?!\d)|。|\.\s")
+
+
+@cache
+def _chinese_verb() -> re.Pattern[str]:
+    return re.compile(r"应|须|不得|负责|承担|可以|有权|(?i:\b(?:shall|will|must|may)\b)")
+
+
 _MEANS = ("mean", "refer", "includ", "defined", "指", "含义")
 
 
@@ -152,5 +176,5 @@ def _verb() -> re.Pattern[str]:
         r"\b(?:shall|will|may|must|can|is|are|was|be|has|have|does|do|not|hereby|agrees?|grants?|assigns?|retains?"
         r"|owns?|"
         r"warrants?|represents?|exceeds?|survives?|renews?|terminates?|passes|acknowledges?|covenants?|undertakes?"
-        r"|pays?|bears?)\b"
+        r"|pays?|bears?|continues?|remains?|keeps?|lasts?|applies|begins?|belongs?)\b"
     )

@@ -9,8 +9,8 @@ _PERIOD = Figure(
     "period",
     "terms",
     before=rf"{_AGAIN}(?:本合同|本协议|合同期限|协议|租期|期限|有效期)?[^,。;\d]{{0,6}}|"
-    r"(?:additional|successive|another|further|renewal|extended|extension|consecutive|subsequent|renew\w*"
-    r"|extend\w*)\b[^.;\d]{0,40}",
+    r"(?:additional|successive|another|further|(?<!non-)(?<!non)renewal|extended|extension|consecutive|subsequent"
+    r"|renew\w*|extend\w*)\b(?:(?!notice|\bno[t ]|at least|less than|more than|prior|before)[^.;\d]){0,40}",
     behind=r"\s(?:renewal|extension|additional)\b",
 )
 _NOTICE = Figure(
@@ -47,6 +47,7 @@ RENEWAL = (
                 rf"(?<![不非无会再])自动{_AGAIN}|(?i:automatic(?:ally)?\b[^.;]{{0,40}}\b(?:renew|exten)\w*|(?:renew"
                 rf"|extend)\w*\s(?:\w+\s)?automatically)",
                 "automatic",
+                unless=r"\b(?:not|no) (?:be )?automatic|\bnot (?:be )?(?:renew|extend)\w* automatic",
             ),
             Said(
                 "kind",
@@ -61,7 +62,8 @@ RENEWAL = (
             Said(
                 "kind",
                 rf"(?:如需|如欲|如要|若需|要求|希望|有权|有意)[^,。;]{{0,10}}{_AGAIN}|优先(?:续租|承租|续约|续签)"
-                r"|(?i:\b(?:option|right|elect)s?\b[^.;]{0,30}\b(?:renew|extend)|\brenewal option|\boptions? to "
+                r"|(?i:\bmay\s(?:renew|extend)\b|\b(?:option|right|elect)s?\b[^.;]{0,30}\b(?:renew|extend)"
+                r"|\brenewal option|\boptions? to "
                 r"(?:renew|extend)|"
                 r"\bwish(?:es|ing) to renew)",
                 "option",
@@ -69,7 +71,9 @@ RENEWAL = (
             _NOTICE,
             _PERIOD,
         ),
-        unless=r"交货(?:期|日|时间)[^。;]{0,20}(?:顺延|延长)|工期[^。;]{0,12}(?:顺延|延长)|履行(?:期限"
+        unless=r"\bmay (?:increase|adjust|raise|change)\b|交货(?:期|日|时间)[^。;]{0,20}(?:顺延|延长)"
+        r"|工期[^。;]{0,12}(?:顺延|延长)"
+        r"|履行(?:期限"
         r"|时间)[^。;]{0,12}(?:顺延|延长)"
         r"|节假日[^。;]{0,12}顺延"
         r"|质保期[^。;]{0,20}延长|付款[^。;]{0,12}顺延|不可抗力"

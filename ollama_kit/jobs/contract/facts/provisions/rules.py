@@ -24,9 +24,13 @@ SIDE = (
 )
 """A party in Chinese."""
 PARTY = (
-    r"(?:(?:(?i:either|neither|each|the other|any|non-?breaching|other)\s(?i:party)|(?i:both|the)\s(?i:parties)"
+    r"(?:(?:(?i:either|neither|each|the other|any|other)\s(?i:party)"
+    r"|(?i:(?:the\s)?(?<!non- )(?:non-?)?(?:breaching|defaulting|performing|affected|unaffected|violating"
+    r"|disclosing|receiving"
+    r"|indemnifying|indemnified|terminating|injured|innocent)\sparty)|(?i:both|the)\s(?i:parties)"
     r"|(?i:party)\s[ABab]|"
-    r"(?:(?i:the)\s)?(?<![\w-])(?:[a-z]-|\d)?[A-Z][\w&'’-]*(?:\.[\w&'’-]+)*(?:\s[A-Z][\w&'’-]*(?:\.[\w&'’-]+)*){0,2}))"
+    r"(?:(?i:the)\s)?(?<![\w-])(?:[a-z]-"
+    r"|\d)?[A-Z][\w&'’-]*(?:\.[\w&'’-]+)*(?:\s[A-Z][\w&'’-]*(?:\.[\w&'’-]+)*){0,2}))"
 )
 """A party in English, by its capitals; for folded text."""
 NEAR = 48
@@ -91,19 +95,24 @@ class Figure:
 class Rule:
     """Sentences of `topic` that have one of its words (`touched`, where they are others). `says` is what makes the
     sentence provide something, `unless` what makes it about something else, both for lower case. In a clause whose
-    title names the topic `titled` is enough."""
+    title names the topic `titled` is enough; in one whose title is one of `elsewhere` the words mean something else."""
 
     topic: str
     says: str
     particulars: tuple[Said | Figure, ...]
     unless: str = ""
     titled: str = ""
+    elsewhere: str = ""
     touched: tuple[str, ...] = ()
 
     @property
     def words(self) -> tuple[str, ...]:
         """Of which one must stand in the sentence, in lower case."""
         return self.touched or stems_of(self.topic)
+
+    def elsewhere_titled(self, title: str) -> bool:
+        """Whether a clause of this title (in lower case) is about another matter."""
+        return bool(self.elsewhere) and _compiled(self.elsewhere).search(title) is not None
 
     def applies(self, lower: str, start: int, end: int) -> bool:
         """Whether the sentence says it by itself."""

@@ -39,14 +39,16 @@ _CONFIDENTIALITY = Rule(
         Said(
             "duty",
             r"(?P<v>(?i:(?:hold|keep|maintain|treat|protect|safeguard|preserve)\b[^.;,]{0,60}\b(?:confiden\w+"
-            r"|secre\w+)|\bnot\s(?:[\w-]+,?\s){0,20}?(?:disclose|divulge|reveal)|"
+            r"|secre\w+)|(?<!right )\bnot\s(?!apply|cover|include|extend)(?:[\w-]+,?\s){0,20}?(?:disclosed?"
+            r"|divulged?|revealed?)\b|"
             r"\buse\b[^.;]{0,30}\bconfidential information[^.;]{0,20}\b(?:only|solely)|\b(?:return"
             r"|destroy)\b[^.;]{0,60}\bconfidential information))",
         ),
         Said("exception", r"(?P<v>[^,。;]{2,60}除外)"),
         Said(
             "exception",
-            r"(?P<v>(?i:(?:does|do|shall|will) not (?:include|apply)|\bmay\s(?:\w+\s){0,3}?disclose|(?:except"
+            r"(?P<v>(?i:(?:does|do|shall|will) not (?:include|apply|cover|extend)|\bmay\s(?:\w+\s){0,3}?disclose"
+            r"|(?:except"
             r"|unless)\b[^.;,]{0,40}\brequired by law|is excluded))",
         ),
     ),
@@ -64,7 +66,7 @@ _PROPERTY = Rule(
     rf"|are)\b[^.;]{{0,60}}\b{_OWNED}\b[^.;]{{0,100}}\b{_ENGLISH_RIGHTS}"
     rf"|\bworks?[- ](?:made[- ])?for[- ]hire\b|\bassigns?\b[^.;]{{0,120}}\b{_ENGLISH_RIGHTS}"
     rf"|\b{_ENGLISH_RIGHTS}\b[^.;]{{0,160}}\bassign(?:s|ed|ment|ing)?\b[^.;]{{0,40}}\bto\b"
-    rf"|\b(?:grants?|granted)\b[^.;]{{0,80}}\blicen[sc]e\b[^.;]{{0,120}}\b{_ENGLISH_RIGHTS}"
+    rf"|\b(?:grants?|granted)\b(?! of\b)[^.;]{{0,80}}\blicen[sc]e\b[^.;]{{0,120}}\b{_ENGLISH_RIGHTS}"
     rf"|\b{_ENGLISH_RIGHTS}\b[^.;]{{0,60}}\b(?:not|non)[- ]?infring|\b(?:not"
     rf"|nor)\b[^.;]{{0,40}}\binfringe\b[^.;]{{0,80}}\b{_ENGLISH_RIGHTS}"
     rf"|\b(?:own|owns|retains?|owner)\b[^.;]{{0,60}}\b{_ENGLISH_RIGHTS}|\btransfer\b[^.;]{{0,40}}\b(?:right, title"
@@ -82,7 +84,7 @@ _PROPERTY = Rule(
         Said(
             "owner",
             rf"(?P<v>{PARTY})\s(?i:(?:shall|will)?\s?(?:be the (?:author|owner|sole)|(?:solely |exclusively "
-            rf")?(?:own|retain)s?)\b)",
+            rf")?(?:own|retain|keep)s?)\b)",
         ),
         Said("kind", r"(?i:works?[- ](?:made[- ])?for[- ]hire)", "work_for_hire"),
         Said(
@@ -97,11 +99,51 @@ _PROPERTY = Rule(
             r"|ed)?)\b)",
             "ownership",
         ),
-        Said("kind", r"(?:许可|授权)[^。;]{0,30}使用|(?i:\bgrants?\b[^.;]{0,80}\blicen[sc]e)", "license"),
+        Said(
+            "kind",
+            r"(?:许可|授权|授予)[^。;]{0,30}使用|(?i:\bgrants?\b(?! of\b)[^.;]{0,80}\blicen[sc]e)",
+            "license",
+            unless=r"\b(?:nothing|no provision)\b[^.;]{0,80}\bgrant|\bconstitute\b[^.;]{0,20}\bgrant",
+        ),
         Said("kind", r"侵犯|(?i:\binfring\w+)", "non_infringement"),
     ),
-    unless=r"货物[^。;]{0,8}所有权|\btitle (?:of|and headings?)|\bheadings?\b|section titles?|job title|\bquotation "
+    # What is said of a breach in an exception is no promise: 除侵犯知识产权的情形外.
+    unless=r"除[^。;]{0,40}侵犯[^。;]{0,24}外|货物[^。;]{0,8}所有权|\btitle (?:of|and headings?)|\bheadings?\b"
+    r"|section titles?"
+    r"|job title|\bquotation "
     r"marks\b|under title \d|(?:vice )?president|benchmarks",
 )
 
-SECRECY = (_CONFIDENTIALITY, _PROPERTY)
+SECRECY = (
+    _CONFIDENTIALITY,
+    # In a clause on secrecy the sentence on its time often does not name it again.
+    Rule(
+        "confidentiality",
+        r"(?!)",
+        (
+            Figure(
+                "period",
+                "terms",
+                before=r"(?:终止后|届满后|解除后|持续|为)\s?|\bfor\s(?:a\speriod\sof\s)?",
+                behind=r"\s(?:after|following|from)\b",
+            ),
+        ),
+        titled=r"\b(?:continue|survive|remain|last|obligations)\w*\b[^.;]{0,80}\byears?\b|义务[^。;]{0,30}年"
+        r"|(?:持续|存续"
+        r"|有效)[^。;]{0,20}年",
+        touched=("years after", "years from", "years following", "终止后", "届满后", "解除后"),
+    ),
+    _PROPERTY,
+    # And so does that on who owns what is made, in a clause on such rights.
+    Rule(
+        "intellectual_property",
+        r"(?!)",
+        _PROPERTY.particulars,
+        titled=r"\b(?:keeps?|retains?|reserves?)\b[^.;]{0,24}\b(?:rights?|title)\b|\bowns?\b[^.;]{0,40}\b(?:rights?"
+        r"|title|reports?"
+        r"|works?|results?|materials?|software|deliverables?|data|inventions?)\b"
+        r"|\bgrants?\b(?! of\b)[^.;]{0,80}\blicen[sc]e"
+        r"|归[^。;]{0,12}(?:所有|享有)",
+        touched=("keep", "retain", "own", "licen", "归"),
+    ),
+)

@@ -18,7 +18,9 @@ _TAX = Rule(
     (
         Said(
             "price",
-            r"(?:不|未)(?:包)?含[^,。;]{0,10}税|(?i:\b(?:exclusive of|excluding|not includ\w+|excludes?"
+            r"(?:不|未)(?:包)?含[^,。;]{0,10}税(?!的?(?:价款|价格|金额|部分|单价))|(?i:\b(?:exclusive of|excluding"
+            r"|not includ\w+"
+            r"|excludes?"
             r"|plus)\b[^.;]{0,50}\b(?:tax(?:es)?|vat)\b)",
             "excluded",
         ),
@@ -85,7 +87,9 @@ _DELIVERY = Rule(
         Figure("period", "terms", behind=r"\s?(?:之?内|以内)|\s(?:after|of|from|following)\b", before=r"\bwithin\s"),
         Said(
             "place",
-            r"(?:运抵|送至|运至|送到|送达(?![之后时])|交付至|交货至)\s?(?P<v>[^,。;()付]{2,40}?)(?=[,。;(]|交|\Z)",
+            rf"(?:运抵|送至|运至|送到|送达(?![之后时])|交付至|交货至)\s?(?:{SIDE}?指定的?(?:交货|交付|收货"
+            rf"|到货)?地[点址]\s?(?::|\((?!以下|下称|简称|含|包括|或|即|具体|详见))\s?)?"
+            rf"(?!{SIDE}(?:[,。;(]|\Z))(?P<v>[^,。;:()付]{{2,40}}?)(?=[,。;:()]|交(?!货地|付地)|\Z)",
         ),
         Said("place", r"(?:交货|交付|到货)地点\s?(?:为|:|在)\s?(?P<v>[^,。;]{2,40})"),
         Said(
@@ -112,11 +116,14 @@ _DELIVERY = Rule(
         ),
         Said("term", r"\b(?P<v>(?:F\.?O\.?B\.?|CIF|EXW|DDP|DAP|CFR|FCA|CPT|CIP)\b)"),
     ),
-    unless=r"逾期|迟延|延迟(?:交|发)|未能?按|违约金|通知(?:应|以|书|自|在|按)|送达地址|发票[^。;]{0,8}(?:支付|付款)"
+    unless=r"(?:通知|发票|函件|文书|票据)[^。;]{0,40}(?:送达|送至|送到)|送达(?:的|书面)?(?:通知|函|文书|发票)|逾期"
+    r"|迟延|延迟(?:交|发)|未能?按|违约金|通知(?:应|以"
+    r"|书|自|在|按)|送达地址|发票[^。;]{0,8}(?:支付|付款)"
     r"|经营风险|市场风险|投资风险"
     r"|(?:支付|付款|付清)[^。;]{0,30}(?:%|元|款)"
     r"|\bdeliver\w*\b[^.;]{0,40}\b(?:notice|certificate|opinion|statement|invoice|consent|confidential|written|copy "
     r"of|copies)\b|\bnotices?\b[^.;]{0,60}\bdeliver",
+    elsewhere=r"通知|送达|联系|\bnotices?\b|保密|\bconfiden",
 )
 _ACCEPTANCE = Rule(
     "acceptance",
@@ -155,6 +162,10 @@ _ACCEPTANCE = Rule(
     unless=r"支付|付款|付清|质保期|保修期|违约金|\b(?:books|records|audit|accountant|documents|premises)\b"
     r"|accept(?:ance|s)? (?:of"
     r"|this) (?:this )?(?:agreement|offer|terms|appointment)",
+    titled=r"\bwithin\b[^.;]{0,120}\b(?:accept|reject|test|inspect)|\bdays\b[^.;]{0,80}\b(?:to|for)\s(?:test"
+    r"|inspect|accept"
+    r"|reject)|\breject\w*\b[^.;]{0,80}\bwithin\b",
+    elsewhere=r"通知|送达|联系|\bnotices?\b",
 )
 
 TRADE = (_TAX, _DELIVERY, _ACCEPTANCE)

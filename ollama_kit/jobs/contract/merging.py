@@ -7,15 +7,18 @@ from dataclasses import replace
 from typing import Any
 
 from ollama_kit.jobs.contract.answers import Answer, Answered, Notice
-from ollama_kit.jobs.contract.meaning import meaning_of
+from ollama_kit.jobs.contract.meaning import figures_alike, meaning_of
 from ollama_kit.jobs.contract.passages import ContractText, Evidence
-from ollama_kit.jobs.contract.proof.prover import Claim
+from ollama_kit.jobs.contract.proof.own_words import sides_in
+from ollama_kit.jobs.contract.proof.prover import Claim, Prover
 from ollama_kit.jobs.contract.questions.questionnaire import Question
-from ollama_kit.jobs.likeness import ALIKE, alike
+from ollama_kit.jobs.likeness import alike, letters_of
 
 ORDERS = "injection/"
 """Findings of this stage say that words talk to the model; an answer that rests on nothing else is not proven."""
 GRAVE = ("medium", "high")
+VERY_LIKE = 0.8
+"""Share of character pairs in common from which on two answers that rest on the same words are one."""
 
 
 def answered(question: Question, claims: Iterable[Claim], text: ContractText, notices: Sequence[Notice]) -> Answered:
@@ -27,7 +30,7 @@ def answered(question: Question, claims: Iterable[Claim], text: ContractText, no
             once.append(claim)
         else:
             once[at] = _joined(once[at], claim)
-    answers = [_answer(claim, text, notices) for claim in once]
+    answers = [_answer(claim, question, text, notices) for claim in once]
     answers.sort(key=lambda answer: (not answer.is_proven, answer.evidence[0].start if answer.evidence else 0))
     return Answered(question.name, question.label, question.several, tuple(answers))
 
@@ -41,9 +44,15 @@ def notices_of(found: Iterable[Mapping[str, Any]], text: ContractText) -> tuple[
     return tuple(sorted(kept, key=lambda notice: (notice.evidence.start, notice.rule)))
 
 
-def _answer(claim: Claim, text: ContractText, notices: Sequence[Notice]) -> Answer:
+def _answer(claim: Claim, question: Question, text: ContractText, notices: Sequence[Notice]) -> Answer:
+    """The answer that a claim is. What rests on words that give orders to a model is proven again without them."""
+    trusted = tuple(span for span in claim.spans if not _gives_orders(text.evidence(*span), notices))
+    suspect = False
+    if trusted != claim.spans:
+        again = Prover(text).prove(replace(claim, spans=trusted, doubts=()), (), question.schema)
+        suspect = not again.is_proven
+        claim = claim if suspect else again
     evidence = tuple(text.evidence(*span) for span in claim.spans)
-    suspect = bool(evidence) and all(_gives_orders(one, notices) for one in evidence)
     return Answer(claim.value, evidence, () if claim.is_proven else claim.invented, claim.doubts, suspect)
 
 
@@ -58,25 +67,22 @@ def _gives_orders(evidence: Evidence, notices: Sequence[Notice]) -> bool:
 
 
 def _same(question: Question, one: Claim, other: Claim) -> bool:
-    """Whether two claims say the same: by meaning; of what may have several answers, also where they rest on the same
-    words and are said alike."""
+    """Whether two claims say the same: by meaning; or they rest on the same words, of the same sides and figures, and
+    one is said like the other. Where one answer alone can be right, one may be a part of the other then."""
     if meaning_of(one.value) == meaning_of(other.value):
         return True
-    if not question.several:
-        return False
     shares = any(start < end_too and start_too < end for start, end in one.spans for start_too, end_too in other.spans)
-    return shares and alike(str(_words(one.value)), str(_words(other.value))) >= ALIKE and _figures_agree(one, other)
-
-
-def _figures_agree(one: Claim, other: Claim) -> bool:
-    digits = ["".join(filter(str.isdigit, _words(claim.value))) for claim in (one, other)]
-    return digits[0] == digits[1]
+    first, second = _words(one.value), _words(other.value)
+    if not shares or sides_in(first) != sides_in(second) or not figures_alike(first, second):
+        return False
+    within = letters_of(first) in letters_of(second) or letters_of(second) in letters_of(first)
+    return alike(first, second) >= VERY_LIKE or (within and not question.several)
 
 
 def _words(value: Any) -> str:
     if isinstance(value, Mapping):
         value = list(value.values())
-    return " ".join(map(_words, value)) if isinstance(value, list) else str(value)
+    return "，".join(map(_words, value)) if isinstance(value, list) else str(value)
 
 
 def _joined(one: Claim, other: Claim) -> Claim:

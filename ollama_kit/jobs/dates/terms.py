@@ -16,7 +16,7 @@ from ollama_kit.jobs.dates.written import FoundDate, dates_in
 from ollama_kit.jobs.figures.numerals import NUMERAL_CLASS, read_numeral
 from ollama_kit.jobs.figures.pairs import longest_first
 from ollama_kit.jobs.figures.windows import any_of, matches_near
-from ollama_kit.jobs.figures.words import ENGLISH_NUMBER, number_at_end
+from ollama_kit.jobs.figures.words import ENGLISH_NUMBER, english_number, number_at_end
 
 Unit = Literal["minute", "hour", "day", "business_day", "week", "month", "quarter", "year"]
 
@@ -191,7 +191,8 @@ def _english_form() -> re.Pattern[str]:
         sorted((unit.replace(" ", r"\s") for unit in ENGLISH_UNITS if len(unit) > 2), key=len, reverse=True)
     )
     return re.compile(
-        rf"(?:(?P<words>{ENGLISH_NUMBER})(?:\s?\((?P<again>\d{{1,5}})\))?|(?P<figures>\d{{1,5}}(?:\.\d)?))"
+        rf"(?:(?P<words>{ENGLISH_NUMBER})(?:\s?\((?P<again>\d{{1,5}})\))?"
+        rf"|(?P<figures>\d{{1,5}}(?:\.\d)?)(?:\s?\((?P<spelled>{ENGLISH_NUMBER})\))?)"
         rf"(?:\s{{1,2}}|-)(?P<unit>{units})(?P<plural>s)?(?![a-z])"
     )
 
@@ -206,7 +207,8 @@ def _english(seen: Seen) -> Iterator[Term]:
         before = seen.lower[start - 1 : start] if start else ""
         if before and before.isascii() and (before.isalnum() or before in ".-/"):
             continue
-        count = Fraction(words[0] if words else found["figures"])
-        conflict = bool(found["again"]) and int(found["again"]) != count
+        spelled = english_number(found["spelled"]) if found["spelled"] else None
+        count = Fraction(words[0] if words else found["figures"] if spelled is None else spelled)
+        conflict = any(found[name] and Fraction(found[name]) != count for name in ("again", "figures"))
         unit = ENGLISH_UNITS[" ".join(found["unit"].split())]
         yield Term(seen.text[start:end], start, end, count, unit, conflict=conflict)

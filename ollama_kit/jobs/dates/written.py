@@ -33,7 +33,7 @@ MONTH = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in MONTHS if name != "may
 """A pattern for the name of a month, whole or short, in lower case."""
 
 _ONES = ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"]
-_ORDINALS = {
+ORDINALS = {
     word: number
     for number, word in enumerate(
         (
@@ -139,7 +139,7 @@ def _numeric_form() -> re.Pattern[str]:
 
 @cache
 def _english_forms() -> tuple[re.Pattern[str], ...]:
-    ordinals = "|".join(sorted(_ORDINALS, key=len, reverse=True))
+    ordinals = "|".join(sorted(ORDINALS, key=len, reverse=True))
     year = r"(?:\s?,\s?|\s)(?P<year>\d{4})(?!\d)"
     return (
         re.compile(rf"(?P<month>{MONTH})\.?\s{{1,2}}(?P<day>\d{{1,2}})(?:st|nd|rd|th)?{year}"),
@@ -175,5 +175,5 @@ def _english(seen: Seen) -> Iterator[Written]:
             start = found.start()
             if start and seen.lower[start - 1].isascii() and seen.lower[start - 1].isalnum():
                 continue
-            day = int(found["day"]) if found["day"] else _ORDINALS[found["word"]]
+            day = int(found["day"]) if found["day"] else ORDINALS[found["word"]]
             yield Written(start, found.end(), int(found["year"]), month_number(found["month"]), day)

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 from ollama_kit.guard.locate import FoldedText
-from ollama_kit.jobs.contract.passages import ContractText
-from ollama_kit.jobs.contract.proof.figures import Figures, figures_in
+from ollama_kit.jobs.contract.passages import ContractText, sentence_around
+from ollama_kit.jobs.contract.proof.figures import Figure, figures_of, is_whole
+from ollama_kit.jobs.contract.proof.own_words import Passage, is_name, sides_in
+from ollama_kit.jobs.contract.proof.parts import Part, parts_of
+from ollama_kit.jobs.likeness import letters_of
 
 Span = tuple[int, int]
 """(start, end) in a contract's plain text."""
 LONGEST_DOUBT = 80
+SHORTEST_QUOTE = 4
+"""Letters of a quote that proves a statement; one that is the value itself may be shorter."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
     """What a model says: the answer to a question, and where in the contract its quotes stand.
 
-    `invented` are quotes that stand nowhere; `doubts` the parts of `value` that no quote holds."""
+    `invented` are quotes that stand nowhere, or are too short to prove anything; `doubts` the parts of `value` that no
+    quote holds."""
 
     question: str
     value: Any
@@ -60,88 +65,95 @@ class Prover:
     def _folded(self) -> FoldedText:
         return FoldedText.of(self.text.plain)
 
-    def prove(self, claim: Claim, quotes: Sequence[str], schema: Mapping[str, Any]) -> Claim:
-        """The claim with `quotes` located, in addition to those it has. White space, width and quotation marks may
-        differ from the contract's; nothing else may. `schema` is that of the value."""
+    def prove(self, claim: Claim, quotes: Sequence[str], schema: Mapping[str, Any], near: Sequence[Span] = ()) -> Claim:
+        """The claim with `quotes` located, in addition to those it has: within `near` first, where the model was
+        reading. White space, width and quotation marks may differ from the contract's; nothing else may. `schema` is
+        that of the value."""
         spans, invented = list(claim.spans), []
+        parts = list(parts_of(claim.value, schema))
         for quote in dict.fromkeys(filter(str.strip, quotes)):
-            place = self._folded.find(quote)
+            place = self._place(quote, near) if _says_enough(quote, parts) else None
             if place is None:
                 invented.append(quote)
             elif place not in spans:
                 spans.append(place)
-        doubts = []
-        if spans:
-            held = _Held.of(self.text.plain[start:end] for start, end in spans)
-            for part in _parts(claim.value, schema):
-                place = None if held.holds(part) else self._elsewhere(part)
-                if place is not None:
-                    spans.append(place)
-                elif not held.holds(part):
-                    doubts += held.missing(part)
+        found, doubts = self.judge(parts, spans) if spans else ([], [])
         kept = tuple(dict.fromkeys((*claim.invented, *invented)))
-        return replace(claim, spans=tuple(spans), invented=kept, doubts=tuple(dict.fromkeys(doubts)))
+        return replace(claim, spans=(*spans, *found), invented=kept, doubts=tuple(dict.fromkeys(doubts)))
 
-    def _elsewhere(self, part: _Part) -> Span | None:
-        """Where a part that is the contract's own words stands outside the quotes: a name, a code."""
-        return self._folded.find(part.text) if part.verbatim else None
+    def judge(self, parts: Sequence[Part], spans: Sequence[Span]) -> tuple[list[Span], list[str]]:
+        """What else proves the parts of a value, found by their own words, and what nothing proves."""
+        held = _Held.of([self.text.plain[start:end] for start, end in spans])
+        elsewhere, doubts = [], []
+        for part in parts:
+            missing = held.missing(part)
+            place = self._elsewhere(part) if missing else None
+            if place is not None:
+                elsewhere.append(place)
+            else:
+                doubts += missing
+        return elsewhere, doubts + self._other_side(parts, spans)
 
+    def _place(self, quote: str, near: Sequence[Span]) -> Span | None:
+        """Where a quote stands: the first place within `near`, else the first of all."""
+        first = self._folded.find(quote)
+        if first is None or not near or _within(first, near):
+            return first
+        return next((place for place in self._folded.find_all(quote) if _within(place, near)), first)
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A text or number of a value. `verbatim`: the contract's own words."""
+    def _elsewhere(self, part: Part) -> Span | None:
+        """Where a part that is the contract's own words stands outside the quotes: a name or a code, no figure."""
+        if not part.verbatim or is_whole(part.text) or not is_name(part.text):
+            return None
+        return self._folded.find(part.text)
 
-    text: str
-    verbatim: bool
-    number: Fraction | None = None
+    def _other_side(self, parts: Sequence[Part], spans: Sequence[Span]) -> list[str]:
+        """The sides that the value names, where the sentences of its quotes name others and none of these."""
+        named = frozenset[str]().union(*(sides_in(part.text) for part in parts if part.number is None))
+        if not named:
+            return []
+        plain = self.text.plain
+        sentences = (plain[slice(*sentence_around(plain, start, end))] for start, end in spans)
+        there = frozenset[str]().union(*map(sides_in, sentences))
+        return sorted(named) if there and not named & there else []
 
 
 @dataclass(frozen=True)
 class _Held:
-    """What the quotes of a claim hold."""
+    """What the quotes of a claim hold, each by itself: two of them joined may make words that stand nowhere."""
 
-    words: FoldedText
-    figures: Figures
+    passages: tuple[Passage, ...]
+    figures: tuple[Figure, ...]
 
     @staticmethod
-    def of(quotes: Iterator[str]) -> _Held:
-        together = "\n".join(quotes)
-        return _Held(FoldedText.of(together), Figures.of(together))
+    def of(quotes: Sequence[str]) -> _Held:
+        figures = (figure for quote in quotes for figure in figures_of(quote))
+        return _Held(tuple(map(Passage.of, quotes)), tuple(figures))
 
-    def holds(self, part: _Part) -> bool:
-        return not self.missing(part)
-
-    def missing(self, part: _Part) -> list[str]:
+    def missing(self, part: Part) -> list[str]:
         """The words of a part that the quotes do not hold."""
         if part.number is not None:
-            given = {part.number, part.number / 100}  # 30 for 30 %
-            return [] if given & self.figures.numbers else [part.text]
-        if self.words.find(part.text) is not None:
+            said = Figure(part.text, 0, 0, "count", part.number)
+            return [] if any(figure.bears(said) for figure in self.figures) else [part.text]
+        if any(passage.holds(part.text) for passage in self.passages):
             return []
-        figures = list(figures_in(part.text))
-        if part.verbatim and not figures:
-            return [part.text[:LONGEST_DOUBT]]
-        return [figure.words for figure in figures if not self.figures.hold(figure)]
+        if part.verbatim and not is_whole(part.text):
+            stands = any(passage.holds_parts(part.text) for passage in self.passages)
+            return [] if stands else [part.text[:LONGEST_DOUBT]]
+        missing = [figure for figure in figures_of(part.text) if not self._bears(figure)]
+        return list(dict.fromkeys(figure.words for figure in missing))
+
+    def _bears(self, said: Figure) -> bool:
+        return any(figure.bears(said) for figure in self.figures)
 
 
-def _parts(value: Any, schema: Mapping[str, Any]) -> Iterator[_Part]:
-    """The texts and numbers of a value that its quotes must hold. What is chosen from a list is no text of the
-    contract, and what is empty says nothing."""
-    if isinstance(value, Mapping):
-        properties = schema.get("properties") or {}
-        for name, inner in value.items():
-            yield from _parts(inner, _schema(properties.get(name)))
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _parts(inner, _schema(schema.get("items")))
-    elif isinstance(value, bool) or value is None or "enum" in schema or "const" in schema:
-        return
-    elif isinstance(value, int | float):
-        yield _Part(str(value), verbatim=False, number=Fraction(str(value)))
-    elif value.strip():
-        dated = schema.get("format") in ("date", "date-time")
-        yield _Part(value, verbatim=bool(schema.get("x-verbatim")) or dated)
+def _within(place: Span, near: Sequence[Span]) -> bool:
+    return any(start <= place[0] and place[1] <= end for start, end in near)
 
 
-def _schema(schema: Any) -> Mapping[str, Any]:
-    return schema if isinstance(schema, Mapping) else {}
+def _says_enough(quote: str, parts: Sequence[Part]) -> bool:
+    """Whether a quote could prove anything: one of a few letters proves nothing but itself."""
+    letters = letters_of(quote)
+    if any(letters and letters == letters_of(part.text) for part in parts):
+        return True
+    return len(letters) >= (2 if any(part.verbatim for part in parts) else SHORTEST_QUOTE)

@@ -88,6 +88,21 @@ def is_whole(text: str) -> bool:
     return bool(found) and _small_words().fullmatch(fold("".join((*rest, text[at:]))).lower()) is not None
 
 
+def around_figures(text: str) -> tuple[str, ...]:
+    """The words of a text between its figures, without the small ones: what else it says.
+
+    >>> around_figures("twenty-four (24) months from the Effective Date")
+    ('Effective Date',)
+    """
+    rest, at = [], 0
+    for figure in figures_of(text):
+        if not _is_bare(figure):
+            rest.append(text[at : figure.start])
+            at = max(at, figure.end)
+    stripped = (_small_edges().sub("", words) for words in (*rest, text[at:]))
+    return tuple(words for words in stripped if words)
+
+
 def _is_bare(figure: Figure) -> bool:
     return figure.kind == "count" and not figure.unit
 
@@ -206,9 +221,9 @@ def _part_of_date() -> re.Pattern[str]:
 
 @cache
 def _clause() -> re.Pattern[str]:
-    """The number by which a clause is called, which is no figure of what it says."""
+    """The number by which a clause or a stage is called, which is no figure of what it says."""
     return re.compile(
-        rf"第\s?(?:\d{{1,3}}(?:\.\d{{1,3}})*|[{NUMERAL_CLASS}]{{1,5}})\s?(?:条|款|项|章|节|页)|附件\s?(?:\d{{1,2}}|[{NUMERAL_CLASS}]{{1,2}})"
+        rf"第\s?(?:\d{{1,3}}(?:\.\d{{1,3}})*|[{NUMERAL_CLASS}]{{1,5}})\s?(?:条|款|项|章|节|页|期|次|批|笔|阶段)|附件\s?(?:\d{{1,2}}|[{NUMERAL_CLASS}]{{1,2}})"
         r"|(?i:\b(?:clause|section|article|paragraph|exhibit|schedule|annex|appendix)s?|§)\s?\d{1,3}(?:\.\d{1,3})*(?!\d)"
     )
 
@@ -253,9 +268,17 @@ def _table_unit() -> re.Pattern[str]:
     return re.compile(r"[(\[]\s?(?:单位\s?[::]\s?)?(?:人民币\s?)?万元\s?[)\]]|单位\s?:\s?(?:人民币)?万元")
 
 
+_SMALL = (
+    r"(?:[\s\W]|人民币|大写|小写|含税|共|计|约|即|为|的|每|按|自|从|至|到|于|在|前|后|内|起|止|以内|之内|之日|届满|期满|期限|整|元|个"
+    r"|\b(?:within|from|until|to|on|by|of|the|a|an|each|per|prior|before|after|as|effective|through|and|or|about)\b)*"
+)
+
+
 @cache
 def _small_words() -> re.Pattern[str]:
-    return re.compile(
-        r"(?:[\s\W]|人民币|大写|小写|含税|共|计|约|即|为|的|每|按|自|从|至|到|于|在|前|后|内|起|止|以内|之内|之日|届满|期满|期限|整|元|"
-        r"个|within|from|until|to|on|by|of|the|a|an|each|per|prior|before|after|as|effective|through|and|or|about)*"
-    )
+    return re.compile(_SMALL)
+
+
+@cache
+def _small_edges() -> re.Pattern[str]:
+    return re.compile(rf"\A{_SMALL}|{_SMALL}\Z")

@@ -9,7 +9,7 @@ from typing import Any
 
 from ollama_kit.guard.locate import FoldedText
 from ollama_kit.jobs.contract.passages import ContractText, sentence_around
-from ollama_kit.jobs.contract.proof.figures import Figure, figures_of, is_whole
+from ollama_kit.jobs.contract.proof.figures import Figure, around_figures, figures_of, is_whole
 from ollama_kit.jobs.contract.proof.own_words import Passage, is_name, sides_in
 from ollama_kit.jobs.contract.proof.parts import Part, parts_of
 from ollama_kit.jobs.likeness import letters_of
@@ -17,6 +17,7 @@ from ollama_kit.jobs.likeness import letters_of
 Span = tuple[int, int]
 """(start, end) in a contract's plain text."""
 LONGEST_DOUBT = 80
+_LISTED = frozenset({"期", "次", "批", "笔", "份", "台", "套"})
 SHORTEST_QUOTE = 4
 """Letters of a quote that proves a statement; one that is the value itself may be shorter."""
 
@@ -60,6 +61,8 @@ class Prover:
     """Proves claims about one contract; its text is folded once."""
 
     text: ContractText
+    sides: tuple[frozenset[str], ...] = ()
+    """What each party is called, in lower case: 甲方 and 买方 may be one."""
 
     @cached_property
     def _folded(self) -> FoldedText:
@@ -115,7 +118,11 @@ class Prover:
         plain = self.text.plain
         sentences = (plain[slice(*sentence_around(plain, start, end))] for start, end in spans)
         there = frozenset[str]().union(*map(sides_in, sentences))
-        return sorted(named) if there and not named & there else []
+        return sorted(named) if there and not self._with_others(named) & there else []
+
+    def _with_others(self, named: frozenset[str]) -> frozenset[str]:
+        """The sides with whatever else the same parties are called."""
+        return named.union(*(side for side in self.sides if side & named))
 
 
 @dataclass(frozen=True)
@@ -137,14 +144,29 @@ class _Held:
             return [] if any(figure.bears(said) for figure in self.figures) else [part.text]
         if any(passage.holds(part.text) for passage in self.passages):
             return []
-        if part.verbatim and not is_whole(part.text):
-            stands = any(passage.holds_parts(part.text) for passage in self.passages)
-            return [] if stands else [part.text[:LONGEST_DOUBT]]
         missing = [figure for figure in figures_of(part.text) if not self._bears(figure)]
+        if part.verbatim and not is_whole(part.text) and not self._stands(part.text, figures_hold=not missing):
+            return [part.text[:LONGEST_DOUBT]]
+        if part.verbatim and not is_whole(part.text):
+            return []
         return list(dict.fromkeys(figure.words for figure in missing))
 
     def _bears(self, said: Figure) -> bool:
-        return any(figure.bears(said) for figure in self.figures)
+        """Whether a quote holds a figure, or the quotes are as many as it counts: three stages of payment."""
+        counted = said.kind == "count" and said.unit in _LISTED and said.number == len(self.passages) > 1
+        return counted or any(figure.bears(said) for figure in self.figures)
+
+    def _stands(self, words: str, *, figures_hold: bool) -> bool:
+        """Whether words stand in the quotes, whole or in the parts they are put together of: the figures in whatever
+        form, and what is said beside them."""
+        if any(passage.holds_parts(words) for passage in self.passages):
+            return True
+        beside = around_figures(words)
+        return (
+            figures_hold
+            and "".join(beside) != words.strip()
+            and all(any(passage.holds(one) for passage in self.passages) for one in beside)
+        )
 
 
 def _within(place: Span, near: Sequence[Span]) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ollama_kit.encodings import decode
 from ollama_kit.errors import SchemaError
 from ollama_kit.structured.derivation import Addition, Grammar, Limits, Loss
 from ollama_kit.structured.dialect import Json, dialect_of, format_checker, registry, validator_class
@@ -194,16 +195,23 @@ def _step(node: Json, part: str) -> Json:
 
 def _read(path: Path) -> Json:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        raw = path.read_bytes()
+        text, _ = decode(raw)
         document = json.loads(text, object_pairs_hook=lambda pairs: _unique(pairs, path))
     except OSError as error:
         raise SchemaError(f"{path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        raise SchemaError(f"{path}: not UTF-8 at byte {error.start}") from error
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise SchemaError(
+            f"{path}:{line}: not text in UTF-8, UTF-16 or GB18030",
+            hint=("Save it as UTF-8.", "请另存为 UTF-8。"),
+        ) from error
     except json.JSONDecodeError as error:
         raise SchemaError(f"{path}:{error.lineno}: not JSON: {error.msg} (column {error.colno})") from error
     except RecursionError:
         raise SchemaError(f"{path}: nested too deep to be read") from None
+    except ValueError as error:  # a number with more digits than Python reads
+        raise SchemaError(f"{path}: not JSON: {error}") from error
     if not isinstance(document, (dict, bool)):
         raise SchemaError(f"{path}: expected a JSON Schema (an object), found {type(document).__name__}")
     return document

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from ollama_kit.jobs.contract.questions.keywords import OURS
 from ollama_kit.jobs.contract.questions.questionnaire import Question
+from ollama_kit.jobs.contract.questions.resolution import changed_within
 
 MOST_QUOTES = 3
 LONGEST_QUOTE = 400
 LONGEST_SAID = 240
 """Characters of a statement when it is asked about again."""
-_OURS = ("x-ask", "x-label", "x-group", "x-topics", "x-search", "x-verbatim")
 
 
 def form_of(questions: Sequence[Question], definitions: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,6 +78,7 @@ def _leaves(value: Any) -> Iterator[str]:
 
 def _plain(schema: Any) -> Any:
     """A schema without the keywords that are ours."""
-    if isinstance(schema, Mapping):
-        return {name: _plain(inner) for name, inner in schema.items() if name not in _OURS}
-    return [_plain(inner) for inner in schema] if isinstance(schema, list) else schema
+    if not isinstance(schema, Mapping):
+        return schema
+    kept = {name: value for name, value in schema.items() if name not in OURS}
+    return changed_within(kept, lambda _, inner: _plain(inner))

@@ -1,21 +1,19 @@
 """Questions as a JSON Schema gives them: each property is one, a list may have several answers, the rest have one.
 
-Keywords of ours, all optional: `x-ask` (what is asked) and `x-label` (what it is called), each a text or one a
-language; `x-group` (questions of one group are asked together); `x-topics` (names of `topics.TOPICS`) and `x-search`
-(words) say where in a long contract to look; `x-verbatim` says that a text must stand in the contract as it is.
+The keywords of ours that say more of a question are those of `keywords`; all are optional.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ollama_kit.errors import SchemaError
-from ollama_kit.jobs.contract.topics import TOPICS
-from ollama_kit.jobs.prompts import find_template, template_text
+from ollama_kit.jobs.contract.questions.keywords import several
+from ollama_kit.jobs.contract.questions.resolution import resolve, without_null
+from ollama_kit.jobs.prompts import find_template
 from ollama_kit.structured.schema import load_schema
 
 FACTS = "schemas/contract_questions.schema.json"
@@ -26,7 +24,7 @@ TOGETHER = 4
 
 @dataclass(frozen=True)
 class Question:
-    """One question. `schema` is that of a single answer, `most` how many answers are taken.
+    """One question. `schema` is that of a single answer, its references followed; `most` is how many answers are taken.
 
     Where both `topics` and `words` are empty, it is asked of every part of the contract."""
 
@@ -42,14 +40,19 @@ class Question:
 
     @property
     def fields(self) -> Iterator[tuple[str, str]]:
-        """Name and meaning of each part of an answer that has parts."""
-        for name, inner in (self.schema.get("properties") or {}).items():
+        """Name and meaning of each part of an answer that has parts; of all its forms, where it may have several."""
+        parts: dict[str, Any] = {}
+        for form in (self.schema, *self.schema.get("anyOf", ()), *self.schema.get("oneOf", ())):
+            for name, inner in (form.get("properties", {}) if isinstance(form, Mapping) else {}).items():
+                parts.setdefault(name, inner)
+        for name, inner in parts.items():
             yield name, str((inner if isinstance(inner, Mapping) else {}).get("x-ask") or name)
 
 
 @dataclass(frozen=True)
 class Questionnaire:
-    """The questions of a schema in its order. `source` is the whole schema, `definitions` what its `$ref`s lead to.
+    """The questions of a schema in its order. `source` is the whole schema, `definitions` what those references lead to
+    that the questions still hold: a tree's.
 
     `own` says that it is a user's."""
 
@@ -69,60 +72,51 @@ class Questionnaire:
 def load_questionnaire(language: str, *, name: str = FACTS, path: Path | None = None) -> Questionnaire:
     """The questions of the shipped schema `name` (a project may have its own of that name), or of the user's at `path`.
 
-    SchemaError for what is no JSON Schema or none of an object with properties."""
+    SchemaError, with the file and the place in it, for what can not be read, is no JSON Schema, or none of an object
+    with properties."""
     where = path or find_template(name)
-    source = dict(load_schema(where).document) if path else json.loads(template_text(where))
-    properties = source.get("properties") if isinstance(source, Mapping) else None
-    if source.get("type", "object") != "object" or not properties:
-        raise SchemaError(
-            f"{where}: a contract's questions are the properties of an object, and this schema has none",
-            hint=(
-                'Write {"type": "object", "properties": {"deposit": {"type": "string", "description": "…"}}}.',
-                '请写成 {"type": "object", "properties": {"押金": {"type": "string", "description": "…"}}}。',
-            ),
-        )
-    spoken = _in_language(source, language)
-    questions = tuple(
-        _question(name, schema if isinstance(schema, Mapping) else {}, at, where)
-        for at, (name, schema) in enumerate(spoken["properties"].items())
-    )
-    kept = {key: spoken[key] for key in ("$defs", "definitions") if key in spoken}
-    return Questionnaire(questions, source, kept, own=path is not None)
+    source = load_schema(where).document
+    try:
+        resolved = resolve(source, str(where), language) if isinstance(source, Mapping) else None
+        root = resolved.root if resolved else None
+        properties = root.get("properties") if isinstance(root, Mapping) else None
+        asked = {
+            one: {} if schema is True else schema for one, schema in (properties or {}).items() if schema is not False
+        }
+        if resolved is None or not asked or not _is_of_objects(root):
+            raise SchemaError(
+                f"{where}: a contract's questions are the properties of an object, and this schema has none",
+                hint=(
+                    'Write {"type": "object", "properties": {"deposit": {"type": "string", "description": "…"}}}.',
+                    '请写成 {"type": "object", "properties": {"押金": {"type": "string", "description": "…"}}}。',
+                ),
+            )
+        questions = tuple(_question(one, schema, at) for at, (one, schema) in enumerate(asked.items()))
+    except RecursionError:
+        raise SchemaError(f"{where}: nested too deep to be read") from None
+    return Questionnaire(questions, source, resolved.definitions, own=path is not None)
 
 
-def _question(name: str, schema: Mapping[str, Any], at: int, where: Path) -> Question:
-    several = schema.get("type") == "array"
-    items = schema.get("items") if several else schema
-    topics = _topics(schema, name, where)
+def _is_of_objects(root: Any) -> bool:
+    kinds = root.get("type", "object")
+    return "object" in ([kinds] if isinstance(kinds, str) else kinds)
+
+
+def _question(name: str, asked: Mapping[str, Any], at: int) -> Question:
+    schema = without_null(asked)
+    schema = schema if isinstance(schema, dict) else {}
+    kind = schema.get("type", "array" if "items" in schema else "")
+    # A list whose places have their own meaning is one answer.
+    listed = kind == "array" and "prefixItems" not in schema
+    items = schema.get("items") if listed else schema
     return Question(
         name=name,
         label=str(schema.get("x-label") or schema.get("title") or name),
         ask=str(schema.get("x-ask") or schema.get("description") or schema.get("title") or name),
         group=str(schema.get("x-group") or f"group {at // TOGETHER + 1}"),
         schema=items if isinstance(items, Mapping) else {},
-        several=several,
-        most=min(int(schema.get("maxItems", 12)), 64) if several else 3,
-        topics=topics,
-        words=tuple(map(str, schema.get("x-search") or ())),
+        several=listed,
+        most=min(int(schema.get("maxItems", 12)), 64) if listed else 3,
+        topics=several(schema.get("x-topics")),
+        words=several(schema.get("x-search")),
     )
-
-
-def _topics(schema: Mapping[str, Any], name: str, where: Path) -> tuple[str, ...]:
-    topics = tuple(schema.get("x-topics") or ())
-    for topic in topics:
-        if topic not in TOPICS:
-            hint = f"There are {', '.join(TOPICS)}; x-search takes any words."
-            raise SchemaError(f"{where}: {name}: there is no topic {topic!r}", hint=hint)
-    return topics
-
-
-def _in_language(schema: Any, language: str) -> Any:
-    """The schema with each of our texts in one language."""
-    if isinstance(schema, Mapping):
-        said = {"x-ask", "x-label"} & schema.keys()
-        spoken = {name: _in_language(inner, language) for name, inner in schema.items() if name not in said}
-        for name in said:
-            text = schema[name]
-            spoken[name] = text.get(language) or next(iter(text.values()), "") if isinstance(text, Mapping) else text
-        return spoken
-    return [_in_language(inner, language) for inner in schema] if isinstance(schema, list) else schema

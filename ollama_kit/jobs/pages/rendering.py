@@ -4,35 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ollama_kit import resources
-from ollama_kit.errors import SpecError, SpecNotFound
+from ollama_kit.jobs.prompts import failures_of, find_template, read_template
 
 if TYPE_CHECKING:
     from jinja2 import Template
 
 
-def found(name: str) -> Path:
-    """Where a template stands; SpecNotFound where there is none of that name."""
-    path = resources.find("templates", name)
-    if path is None:
-        raise SpecNotFound(f"there is no template {name}")
-    return path
-
-
 def render(name: str, values: Mapping[str, Any], escape: Callable[[str], str]) -> str:
     """The text of a template. `escape` is applied to every value printed that is not the template's own text, so that
     a template can not forget it. SpecError with file and line where it fails."""
-    from jinja2 import TemplateError
-
-    path = found(name)
-    try:
-        return _compiled(path.read_text(encoding="utf-8"), escape).render(values)
-    except TemplateError as problem:
-        line = getattr(problem, "lineno", None) or 1
-        raise SpecError(f"can not be rendered: {problem}", path=path, line=line) from problem
+    path = find_template(name)
+    with failures_of(path):
+        return _compiled(read_template(path), escape).render(values)
 
 
 @lru_cache(maxsize=16)

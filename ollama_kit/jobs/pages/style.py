@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from ollama_kit.errors import SpecError
-from ollama_kit.jobs.pages.rendering import found
+from ollama_kit.jobs.prompts import find_template, read_template
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class Style:
 def read_style(name: str) -> Style:
     """The style sheet of that name: the project's, the user's or the shipped one. SpecError for one that would end its
     element or load something."""
-    path = found(name)
-    text = "\n" + "\n".join(path.read_text(encoding="utf-8").splitlines()) + "\n"
+    path = find_template(name)
+    text = "\n" + "\n".join(read_template(path).splitlines()) + "\n"
     for line, content in enumerate(text.split("\n")):
         for refused in ("</", "<!--", "@import", "url("):
             if refused in content.lower():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import copy
 from typing import Any
 
+from ollama_kit.errors import SchemaError
 from ollama_kit.guard.conversation import language_of
-from ollama_kit.jobs.prompts import find_template, render_prompt, template_text
+from ollama_kit.jobs.prompts import find_template, render_prompt
 from ollama_kit.jobs.wechat.chunking import Chunk
+from ollama_kit.structured.schema import load_schema
 
 PROMPT = "jobs/wechat/map.{language}.jinja"
 SCHEMA = "schemas/wechat_chunk.schema.json"
@@ -30,9 +32,13 @@ BRIEF_ITEMS, BRIEF_CHARACTERS = 2, 48
 
 def chunk_schema(chunk: Chunk, *, brief: bool = False) -> dict[str, Any]:
     """The schema of a chunk's answer: ids are those of its messages, and people are those who speak in it. What is
-    not there can not be cited. `brief` is for models that would not come to an end."""
-    schema: dict[str, Any] = json.loads(template_text(find_template(SCHEMA)))
-    definitions = schema["$defs"]
+    not there can not be cited. `brief` is for models that would not come to an end. SchemaError where the project's own
+    schema is none."""
+    where = find_template(SCHEMA)
+    schema: Any = copy.deepcopy(load_schema(where).document)
+    if not isinstance(schema, dict):
+        raise SchemaError(f"{where}: a chunk's summary is an object, and this schema describes none")
+    definitions = schema.setdefault("$defs", {})
     definitions["message"] = {"enum": list(chunk.ids)}
     definitions["person"] = {"enum": [*chunk.members, ""]}
     if brief:
@@ -43,9 +49,9 @@ def chunk_schema(chunk: Chunk, *, brief: bool = False) -> dict[str, Any]:
 def _shorten(schema: Any) -> None:
     """Lowers every bound of a schema to what a brief answer has."""
     if isinstance(schema, dict):
-        if "maxItems" in schema:
+        if isinstance(schema.get("maxItems"), int):
             schema["maxItems"] = min(schema["maxItems"], BRIEF_ITEMS)
-        if "maxLength" in schema:
+        if isinstance(schema.get("maxLength"), int):
             schema["maxLength"] = min(schema["maxLength"], BRIEF_CHARACTERS)
         schema = list(schema.values())
     for inner in schema if isinstance(schema, list) else ():

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ollama_kit.jobs.contract.facts.chinese_parties import ROLES
+from ollama_kit.jobs.contract.facts.values import Party
 from ollama_kit.jobs.figures.numerals import NUMERAL_CLASS
 
 _SAME = {
@@ -64,6 +65,12 @@ def sides_in(text: str) -> frozenset[str]:
     ['client', '甲方']
     """
     return frozenset(match[0].lower() for match in _side().finditer(text))
+
+
+def sides_of(parties: Iterable[Party]) -> tuple[frozenset[str], ...]:
+    """The roles that each party goes by, in lower case."""
+    called = (frozenset(role.lower() for role in party.roles) for party in parties)
+    return tuple(names for names in called if names)
 
 
 def is_name(words: str) -> bool:

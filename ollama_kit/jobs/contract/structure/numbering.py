@@ -72,8 +72,8 @@ def marks_in(folded: str) -> list[Mark]:
     >>> [(mark.kind, mark.numbers) for mark in marks_in("第十二条 违约责任\\n12.1 乙方逾期")]
     [('article', (12,)), ('decimal', (12, 1))]
     """
-    found = {match.start("mark"): _mark(match) for match in _tried(_at_line(), folded, _line_starts(folded))}
-    for match in _tried(_inside(), folded, (one.end() for one in _where_inside().finditer(folded))):
+    found = {match.start("mark"): _mark(match) for match in tried(_at_line(), folded, _line_starts(folded))}
+    for match in tried(_inside(), folded, (one.end() for one in _where_inside().finditer(folded))):
         found.setdefault(match.start("mark"), _mark(match, inline=True))
     for match in _behind_heading().finditer(folded):
         found.setdefault(match.start("mark"), _mark(match, inline=True))
@@ -87,7 +87,7 @@ def _line_starts(folded: str) -> Iterator[int]:
         start = folded.find("\n", start) + 1 or -1
 
 
-def _tried(pattern: re.Pattern[str], folded: str, places: Iterable[int]) -> Iterator[re.Match[str]]:
+def tried(pattern: re.Pattern[str], folded: str, places: Iterable[int]) -> Iterator[re.Match[str]]:
     """The matches that begin at `places`, without overlap."""
     end = 0
     for at in places:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
 from ollama_kit.jobs.contract.passages import ContractText, Evidence
-from ollama_kit.jobs.contract.structure.numbering import HAN, NUMBER_WORDS, ordinal
+from ollama_kit.jobs.contract.structure.numbering import HAN, NUMBER_WORDS, ordinal, tried
 from ollama_kit.jobs.contract.structure.outline import Clause, Outline
 from ollama_kit.jobs.contract.structure.parts import Attachment
 from ollama_kit.jobs.figures.windows import any_of, matches_near
@@ -118,7 +118,7 @@ class _Written:
     def numbers(self) -> frozenset[Key]:
         return frozenset(
             tuple(str(int(piece)) for piece in match[0].split("."))
-            for match in _decimals().finditer(self.text.folded)
+            for match in tried(_decimals(), self.text.folded, _decimal_places(self.text.folded))
             if not _refers().search(self.text.folded, max(0, match.start() - 12), match.start())
         )
 
@@ -142,9 +142,21 @@ def _is_beyond(decimals: Key, keys: dict[Key, int], last: dict[Key, int]) -> boo
     return False
 
 
+def _decimal_places(folded: str) -> Iterator[int]:
+    """Where figures with a point between them begin."""
+    for point in _point().finditer(folded):
+        head = folded[max(0, point.start() - 3) : point.start()]
+        yield point.start() - len(head) + len(head.rstrip("0123456789"))
+
+
+@cache
+def _point() -> re.Pattern[str]:
+    return re.compile(r"\.\d(?<=\d\.\d)")  # begins with a point, which lets `re` skip to it
+
+
 @cache
 def _decimals() -> re.Pattern[str]:
-    return re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){1,4}(?!\d)")
+    return re.compile(r"\d{1,3}(?:\.\d{1,3}){1,4}(?!\d)")
 
 
 @cache

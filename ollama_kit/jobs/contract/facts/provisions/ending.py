@@ -31,12 +31,12 @@ _TERMINATION = Rule(
         Said(
             "who", rf"(?P<v>{SIDE})[^。;]{{0,24}}(?:有权|可以?|可随时|均可|提前)(?:(?!不得)[^。;]){{0,40}}(?:解除|终止)"
         ),
-        Said("who", rf"(?P<v>{PARTY})\s(?i:gives?\b[^.;]{{0,60}}\bnotice of termination\b)"),
         Said(
             "who",
             rf"(?!(?i:this|the)\s(?i:agreement|contract|lease)\b)(?P<v>{PARTY})(?:,[^,.;]{{1,60}},)?\s(?i:(?:may"
             rf"|can|shall have the|has the|have the|is entitled|shall be entitled"
-            rf"|reserves)\b[^.;]{{0,140}}\bterminate\b)",
+            rf"|reserves)\b[^.;]{{0,140}}\bterminate\b|gives?\b[^.;]{{0,60}}\bnotice of termination\b)",
+            every=True,
         ),
         Said("who", rf"(?i:\bbe terminated\b[^.;]{{0,40}}\bby\s)(?P<v>{PARTY})"),
         Said(

@@ -32,12 +32,14 @@ def read_provisions(text: ContractText, outline: Outline) -> tuple[Provision, ..
     found: dict[tuple[str, int], Provision] = {}
     titles: dict[int, tuple[str, str]] = {}
     sentences: dict[int, bool] = {}
+    tabs = "\t" in text.document.text
     for rule in RULES:
         numbers = sorted({number for word in rule.words for number in touched.get(word, ())})
         for number in numbers:
             start, end = text.sentences[number]
             if number not in sentences:
-                sentences[number] = not (_is_no_sentence(text.lower, start, end) or _is_row(text, start, end))
+                no_sentence = _is_no_sentence(text.lower, start, end) or (tabs and _is_row(text, start, end))
+                sentences[number] = not no_sentence
             if sentences[number] and (rule.topic, number) not in found:
                 made = _provision(text, outline, rule, (start, end), titles)
                 if made is not None:
@@ -119,12 +121,9 @@ def _is_no_sentence(lower: str, start: int, end: int) -> bool:
 
 def _is_row(text: ContractText, start: int, end: int) -> bool:
     """Whether it is a row of cells, in none of which a sentence stands."""
-    first, last = text.map.span(start, end)
-    return (
-        text.document.text.count("\t", first, last) >= CELLS - 1
-        and _clause_mark().search(text.folded, start, end) is None
-        and _chinese_verb().search(text.folded, start, end) is None
-    )
+    if _clause_mark().search(text.folded, start, end) or _chinese_verb().search(text.folded, start, end):
+        return False
+    return text.document.text.count("\t", *text.map.span(start, end)) >= CELLS - 1
 
 
 @cache

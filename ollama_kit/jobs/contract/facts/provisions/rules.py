@@ -24,12 +24,9 @@ SIDE = (
 )
 """A party in Chinese."""
 PARTY = (
-    r"(?:(?:(?i:either|neither|each|the other|any|other)\s(?i:party)"
-    r"|(?i:(?:the\s)?(?<!non- )(?:non-?)?(?:breaching|defaulting|performing|affected|unaffected|violating"
-    r"|disclosing|receiving"
-    r"|indemnifying|indemnified|terminating|injured|innocent)\sparty)|(?i:both|the)\s(?i:parties)"
-    r"|(?i:party)\s[ABab]|"
-    r"(?:(?i:the)\s)?(?<![\w-])(?:[a-z]-"
+    r"(?:(?<![\w-])(?:(?i:either|neither|each|the other|any|other|(?:the\s)?(?<!non- )(?:non-?)?(?:breaching|defaulting"
+    r"|performing|affected|unaffected|violating|disclosing|receiving|indemnifying|indemnified|terminating|injured"
+    r"|innocent))\s(?i:party)|(?i:both|the)\s(?i:parties)|(?i:party)\s[ABab]|(?:(?i:the)\s)?(?:[a-z]-"
     r"|\d)?[A-Z][\w&'’-]*(?:\.[\w&'’-]+)*(?:\s[A-Z][\w&'’-]*(?:\.[\w&'’-]+)*){0,2}))"
 )
 """A party in English, by its capitals; for folded text."""
@@ -51,13 +48,18 @@ class Said:
     pattern: str
     value: str = ""
     unless: str = ""
+    every: bool = False
 
     def read(self, text: ContractText, start: int, end: int) -> Iterator[Read]:
-        """It, once, if the sentence has it."""
-        match = _compiled(self.pattern).search(text.folded, start, end)
-        if match is not None and not (self.unless and _compiled(self.unless).search(text.lower, start, end)):
+        """It, once, if the sentence has it; `every` time where there may be more."""
+        pattern = _compiled(self.pattern)
+        match = pattern.search(text.folded, start, end)
+        if match is None or (self.unless and _compiled(self.unless).search(text.lower, start, end)):
+            return
+        while match is not None:
             first, last = match.span() if self.value else match.span("v")
             yield self.name, self.value or text.plain[first:last].strip(), first, last
+            match = pattern.search(text.folded, match.end(), end) if self.every else None
 
 
 @dataclass(frozen=True, slots=True)

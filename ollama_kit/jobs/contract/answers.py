@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 from ollama_kit.jobs.contract.passages import Evidence
 
-AnswerState = Literal["found", "conflict", "unproven", "absent", "failed"]
+AnswerState = Literal["found", "conflict", "unproven", "absent", "unread", "failed"]
 """conflict: more than one answer where one alone can be right · unproven: there are answers, and the words that would
-prove them stand nowhere · absent: the model found nothing in what it read · failed: no valid answer."""
+prove them stand nowhere · absent: the model found nothing in what it read, or no clause speaks of it · unread: for none
+of the clauses that speak of it was there room · failed: no valid answer."""
 Agreement = Literal["agree", "differ", "rules_only", "model_only", "neither", "not_compared"]
 """How the model's answers stand to those of the rules; not_compared: rules read nothing on the question."""
 
@@ -36,8 +37,9 @@ class Answer:
 @dataclass(frozen=True, slots=True)
 class Answered:
     """All that came of one question. `label` is what people call it, in the contract's language; `several`: more than
-    one answer may be right; `searched` are the clauses that the model was shown, `unread` those that speak of it too
-    and for which there was no room.
+    one answer may be right; `searched` are the clauses that the model was shown, or, where none of a long contract
+    speaks of it and so none was `shown`, the words that were looked for; `unread` are those that speak of it and for
+    which there was no room.
 
     `differences` say in words what the rules read and the model did not, and the other way round; `failure` why there
     is no valid answer, or not from every part of the contract."""
@@ -51,12 +53,13 @@ class Answered:
     agreement: Agreement = "not_compared"
     differences: tuple[str, ...] = ()
     failure: str = ""
+    shown: bool = True
 
     @property
     def state(self) -> AnswerState:
         proven = sum(answer.is_proven for answer in self.answers)
         if not self.answers:
-            return "failed" if self.failure else "absent"
+            return "failed" if self.failure else "unread" if self.unread and not self.searched else "absent"
         if not proven:
             return "unproven"
         return "conflict" if proven > 1 and not self.several else "found"

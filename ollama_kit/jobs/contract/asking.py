@@ -2,67 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
 from ollama_kit.client.blocking import Client
-from ollama_kit.errors import OutputInvalid
+from ollama_kit.errors import OllamaKitError, ServerError
 from ollama_kit.guard.conversation import Document
 from ollama_kit.guard.exchange import Result
+from ollama_kit.guard.policy import Policy
 from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.proof.prover import Claim, Prover
-from ollama_kit.jobs.contract.questions.form import form_of, passage_form, said
-from ollama_kit.jobs.contract.questions.questionnaire import Question, Questionnaire
+from ollama_kit.jobs.contract.questions.form import passage_form, said
+from ollama_kit.jobs.contract.questions.questionnaire import Question
 from ollama_kit.jobs.contract.windows.packing import Packer, Window
 from ollama_kit.jobs.contract.windows.retrieval import Index
+from ollama_kit.jobs.contract.windows.segments import Segment, cut_long
 from ollama_kit.jobs.prompts import render_prompt
 
 PASSAGE = "jobs/contract/passage.{language}.jinja"
 PASSAGE_TOKENS = 1_200
 """Of the contract when quotes are asked for again: a few clauses."""
+LEAST_PASSAGE = 256
+"""Tokens of the contract without which it is no use to ask again."""
+PASSAGE_PIECE = 400
+"""Tokens of a clause from which on only the likest pieces of it are shown again."""
 MOST_AGAIN = 12
 """Statements asked about again at once; what is beyond is marked as unproven."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A contract that is asked about: its text, what finds its clauses, cuts it into windows and proves claims."""
+    """A contract that is asked about: its text, what finds its clauses, cuts it into windows and proves claims.
+
+    `room` are the tokens that the model's context has for a prompt and a part of the contract together."""
 
     name: str
     language: str
     text: ContractText
+    segments: tuple[Segment, ...]
     index: Index
     packer: Packer
     prover: Prover
+    room: int
 
     @cached_property
     def digest(self) -> str:
         """The SHA-256 of the whole text."""
         return sha256(self.text.plain.encode("utf-8", "surrogatepass")).hexdigest()
 
+    @cached_property
+    def pieces(self) -> Index:
+        """The contract in pieces of at most PASSAGE_PIECE tokens, for what is shown again."""
+        cut = cut_long(self.text.plain, self.segments, self.packer.count, PASSAGE_PIECE, PASSAGE_PIECE)
+        return Index(self.text, cut)
+
 
 @dataclass(frozen=True)
 class Ask:
-    """What is asked of one window. `prompt` and `form` are what is sent with it."""
+    """What is asked of one window. `prompt` and `form` are what is sent with it; `key` is its name in the ledger: the
+    digest of all that decides what comes of it."""
 
     subject: Subject
     questions: tuple[Question, ...]
     window: Window
     prompt: str
     form: Mapping[str, Any]
+    key: str
 
-    @staticmethod
-    def of(
-        subject: Subject, questionnaire: Questionnaire, questions: Sequence[Question], window: Window, template: str
-    ) -> Ask:
-        """The ask with the prompt of `template` in the contract's language."""
-        values = {"questions": questions, "name": subject.name, "whole": window.whole}
-        prompt = render_prompt(template.format(language=subject.language), values)
-        form = form_of(questions, questionnaire.definitions)
-        return Ask(subject, tuple(questions), window, prompt, form)
+    @property
+    def seed(self) -> int:
+        """The seed of the first attempt. It comes from the name, so that a run done again gives the same."""
+        return int(self.key[:7], 16) + 1
 
 
 @dataclass(frozen=True)
@@ -71,68 +84,94 @@ class Asker:
 
     client: Client
     model: str
-    policy: str
+    policy: Policy
 
-    def ask(self, ask: Ask, seed: int) -> dict[str, Any]:
-        """The claims of the answer, proven as far as they can be, and what the guard found, as plain data.
+    def ask(self, ask: Ask) -> dict[str, Any]:
+        """What the model answered, as it said it, and what the guard found, as plain data for the ledger:
+        {"answers": [{"question", "value", "quotes", "again"}], "found": […]}. `again` are the quotes that it gave when
+        it was asked again for those that prove nothing.
 
-        Raises what `Client.chat` raises; only a repeated question that gets no valid answer leaves its claims as they
-        were."""
-        result = self._chat(ask.prompt, ask.window.text, ask.subject.name, ask.form, seed)
-        schemas = {question.name: question.schema for question in ask.questions}
-        claims = []
-        for name, answers in result.value.items():
-            for answer in answers:
-                if not _says_nothing(answer["value"]):
-                    claim = Claim(name, answer["value"])
-                    claims.append(ask.subject.prover.prove(claim, answer["quotes"], schemas[name]))
-        claims = self._again(ask, claims, schemas, seed)
-        return {"claims": [claim.as_dict() for claim in claims], "found": list(_found(result, ask.window))}
-
-    def _again(self, ask: Ask, claims: list[Claim], schemas: Mapping[str, Mapping[str, Any]], seed: int) -> list[Claim]:
-        """The claims, after the model was asked for the quotes of those not proven with the passages likest to them."""
-        open_at = [at for at, claim in enumerate(claims) if not claim.is_proven][:MOST_AGAIN]
-        if not open_at:
-            return claims
-        labels = {question.name: question for question in ask.questions}
-        told = [
-            {"number": number, "text": said(labels[claims[at].question], claims[at].value)}
-            for number, at in enumerate(open_at, 1)
+        Raises what `Client.chat` raises; a repeated question that can not be asked, or gets no valid answer, leaves the
+        answers as they were, but for a server that is away."""
+        result = self._chat(ask, ask.prompt, ask.window, ask.form)
+        answers = [
+            {"question": name, "value": answer["value"], "quotes": answer["quotes"], "again": []}
+            for name, given in result.value.items()
+            for answer in given
+            if not _says_nothing(answer["value"])
         ]
-        window = self._passage(ask, [claims[at] for at in open_at])
-        if window is None:
-            return claims
-        prompt = render_prompt(PASSAGE.format(language=ask.subject.language), {"claims": told})
-        try:
-            result = self._chat(prompt, window.text, ask.subject.name, passage_form(len(open_at)), seed)
-        except OutputInvalid:
-            return claims
-        for item in result.value["quotes"]:
-            at = open_at[item["claim"] - 1]
-            if item["quote"].strip():
-                claims[at] = ask.subject.prover.prove(claims[at], [item["quote"]], schemas[claims[at].question])
-        return claims
+        found = [*_found(result, ask.window), *self._again(ask, answers)]
+        return {"answers": answers, "found": found}
 
-    def _passage(self, ask: Ask, claims: Sequence[Claim]) -> Window | None:
-        """The segments likest to the claims, each claim's best first."""
+    def _again(self, ask: Ask, answers: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        """Asks for the quotes of the answers that are not proven, with the passages likest to them, and puts them
+        there. Gives what the guard found in those passages."""
+        claims = claims_of(ask, answers)
+        open_at = [at for at, claim in enumerate(claims) if not claim.is_proven][:MOST_AGAIN]
+        prompt, room = "", 0
+        while open_at:
+            prompt = self._prompt(ask, [claims[at] for at in open_at])
+            room = ask.subject.room - ask.subject.packer.count(prompt)
+            if room >= LEAST_PASSAGE:
+                break
+            open_at.pop()
+        window = self._passage(ask, [claims[at] for at in open_at], min(room, PASSAGE_TOKENS)) if open_at else None
+        if window is None:
+            return
+        try:
+            result = self._chat(ask, prompt, window, passage_form(len(open_at)))
+        except ServerError:
+            raise
+        except OllamaKitError:  # what was proven stays proven
+            return
+        for item in result.value["quotes"]:
+            if item["quote"].strip():
+                answers[open_at[int(item["claim"]) - 1]]["again"].append(item["quote"])
+        yield from _found(result, window)
+
+    def _prompt(self, ask: Ask, claims: Sequence[Claim]) -> str:
+        """The prompt that asks for the quotes of some claims, by their numbers from 1."""
+        asked = {question.name: question for question in ask.questions}
+        told = [
+            {"number": number, "text": said(asked[claim.question], claim.value)}
+            for number, claim in enumerate(claims, 1)
+        ]
+        return render_prompt(PASSAGE.format(language=ask.subject.language), {"claims": told})
+
+    def _passage(self, ask: Ask, claims: Sequence[Claim], limit_tokens: int) -> Window | None:
+        """The pieces likest to the claims, each claim's best first."""
+        subject = ask.subject
         asked = {question.name: question for question in ask.questions}
         ranked = []
         for claim in claims:
             question = asked[claim.question]
             words = f"{said(question, claim.value)} {' '.join(claim.invented)}"
-            ranked.append(ask.subject.index.likest(question, words))
+            ranked.append(subject.pieces.likest(question, words))
         wanted = dict.fromkeys(at for rank in range(3) for places in ranked for at in places[rank : rank + 1])
-        return ask.subject.packer.passage(list(wanted), PASSAGE_TOKENS) if wanted else None
+        return subject.packer.passage(subject.pieces.segments, list(wanted), limit_tokens) if wanted else None
 
-    def _chat(self, prompt: str, text: str, name: str, form: Mapping[str, Any], seed: int) -> Result:
+    def _chat(self, ask: Ask, prompt: str, window: Window, form: Mapping[str, Any]) -> Result:
         return self.client.chat(
             self.model,
             prompt,
-            documents=[Document(text, name)],
+            documents=[Document(window.text, ask.subject.name)],
             schema=form,
-            options={"seed": seed},
-            policy={"extends": self.policy, "context": "error"},
+            options={"seed": ask.seed},
+            policy=self.policy,
         )
+
+
+def claims_of(ask: Ask, answers: Iterable[Mapping[str, Any]]) -> list[Claim]:
+    """The answers of an ask, as `Asker.ask` gives them, proven as far as they can be. A quote is looked for first where
+    the model was reading; one that it gave when it was asked again, in the whole contract."""
+    schemas = {question.name: question.schema for question in ask.questions}
+    prove = ask.subject.prover.prove
+    claims = []
+    for answer in answers:
+        schema = schemas[answer["question"]]
+        claim = prove(Claim(answer["question"], answer["value"]), answer["quotes"], schema, near=ask.window.spans)
+        claims.append(prove(claim, answer["again"], schema) if answer["again"] else claim)
+    return claims
 
 
 def _found(result: Result, window: Window) -> Iterator[dict[str, Any]]:

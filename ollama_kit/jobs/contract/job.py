@@ -8,23 +8,24 @@ from pathlib import Path
 from typing import Any
 
 from ollama_kit.client.blocking import Client
-from ollama_kit.jobs.contract.answers import Answered, Answers
-from ollama_kit.jobs.contract.asking import Ask, Asker
+from ollama_kit.guard.policy import Policy
+from ollama_kit.jobs.contract.answers import Answered, Answers, Notice
+from ollama_kit.jobs.contract.asking import Ask, Asker, claims_of
 from ollama_kit.jobs.contract.comparison import compared
-from ollama_kit.jobs.contract.merging import answered, notices_of
+from ollama_kit.jobs.contract.contract_facts import ContractFacts
+from ollama_kit.jobs.contract.merging import ORDERS, answered, notices_of
 from ollama_kit.jobs.contract.own_answers import plain_value, problems_of
-from ollama_kit.jobs.contract.planning import Group, Plan, Planner, Purpose
-from ollama_kit.jobs.contract.proof.prover import Claim
+from ollama_kit.jobs.contract.planning import JOB as JOB
+from ollama_kit.jobs.contract.planning import Group, Plan, Planner, Purpose, sides_of
 from ollama_kit.jobs.contract.questions.questionnaire import Question
 from ollama_kit.jobs.contract.report import ContractReport
 from ollama_kit.jobs.contract.summary import one_page
 from ollama_kit.jobs.contract.topics import TOPICS
 from ollama_kit.jobs.documents.document import ReadDocument
-from ollama_kit.jobs.ledger import Ledger, Outcome, task_key
+from ollama_kit.jobs.ledger import Ledger, Outcome
 from ollama_kit.jobs.pace import measure_pace
 from ollama_kit.jobs.runner import Batch, Executor, Progress, Task
 
-JOB = "contract"
 PROMPT_TOKENS = 600  # the questions, the fence and the chat template around a window, for an estimate
 ANSWER_TOKENS = 500  # what an answer comes to
 
@@ -72,7 +73,7 @@ class ContractJob:
         with other words."""
         planner = self._planner(purpose)
         plans = [planner.plan(document) for document in documents]
-        tasks = [self._task(ask) for plan in plans for ask in plan.asks]
+        tasks = [_task(ask) for plan in plans for ask in plan.asks]
         known = [task for task in tasks if (found := self.ledger.find(task.key)) is not None and found.done]
         open_count = len(tasks) - len(known)
         open_tokens = sum(task.tokens for task in tasks) - sum(task.tokens for task in known)
@@ -87,8 +88,15 @@ class ContractJob:
 
     # -- asking
 
+    def _policy(self) -> Policy:
+        """The policy of every call; SpecNotFound where there is none of that name."""
+        return self.client.policy_of(self.model, {"policy": {"extends": self.policy, "context": "error"}})
+
     def _planner(self, purpose: Purpose) -> Planner:
-        return Planner(self.client.profile(self.model), purpose, self.own if purpose == "facts" else None)
+        spec = self.client.spec(self.model)
+        own = self.own if purpose == "facts" else None
+        thinks = bool(spec and spec.thinking)
+        return Planner(self.client.profile(self.model), self._policy(), purpose, own, thinks)
 
     def _run(
         self, documents: Iterable[ReadDocument], purpose: Purpose, executor: Executor | None
@@ -100,65 +108,69 @@ class ContractJob:
         def tasks() -> Iterator[Task]:
             for document in documents:
                 plans.append(planner.plan(document))
-                yield from map(self._task, plans[-1].asks)
+                yield from map(_task, plans[-1].asks)
 
-        batch = Batch(self._work, self.ledger, self.slots, tell=self.tell, stop=self.client.server.close)
+        asker = Asker(self.client, self.model, planner.policy)
+        batch = Batch(asker.ask, self.ledger, self.slots, tell=self.tell, stop=self.client.server.close)
         outcomes = batch.run(tasks(), executor)
         return [(plan, outcomes) for plan in plans]
-
-    def _task(self, ask: Ask) -> Task:
-        return Task(self._key(ask), f"{ask.subject.name} {ask.questions[0].group}", ask, ask.window.tokens)
-
-    def _key(self, ask: Ask) -> str:
-        """The name of a task: all that decides its outcome. The whole text is part of it, for quotes are looked for
-        in all of it."""
-        digest = self.client.profile(self.model).facts.digest
-        return task_key(JOB, [digest, self.policy, ask.prompt, ask.form, ask.window.text, ask.subject.digest])
-
-    def _work(self, ask: Ask) -> dict[str, Any]:
-        """The claims of one window. The seed comes from the task's name, so that a run done again gives the same."""
-        return Asker(self.client, self.model, self.policy).ask(ask, int(self._key(ask)[:7], 16) + 1)
 
     # -- reports
 
     def _answers(self, plan: Plan, outcomes: Mapping[str, Outcome]) -> ContractReport:
-        questions = tuple(compared(one, plan.facts) for one in self._answered(plan, outcomes))
+        found = notices_of(_found(plan.asks, outcomes), plan.text)
+        questions = tuple(compared(one, plan.facts) for one in _answered(plan, outcomes, found))
         value = plain_value(questions) if plan.questionnaire.own else None
         problems = problems_of(value, plan.questionnaire) if value is not None else ()
-        found = _found(self._outcomes(plan.asks, outcomes))
         host = self.client.profile(self.model).url
-        answers = Answers(self.model, host, questions, notices_of(found, plan.text), value, problems)
+        answers = Answers(self.model, host, questions, found, value, problems)
         return ContractReport(plan.document, plan.facts, answers=answers)
 
     def _summary(self, plan: Plan, outcomes: Mapping[str, Outcome]) -> ContractReport:
         host = self.client.profile(self.model).url
-        page = one_page(self._answered(plan, outcomes), plan.facts.language, self.model, host)
-        found = _found(self._outcomes(plan.asks, outcomes))
-        return ContractReport(plan.document, plan.facts, summary=replace(page, notices=notices_of(found, plan.text)))
-
-    def _answered(self, plan: Plan, outcomes: Mapping[str, Outcome]) -> tuple[Answered, ...]:
-        """What came of each question, in the order of the questionnaire."""
-        by_name = {one.name: one for group in plan.groups for one in self._of_group(plan, group, outcomes)}
-        return tuple(by_name[question.name] for question in plan.questionnaire.questions)
-
-    def _of_group(self, plan: Plan, group: Group, outcomes: Mapping[str, Outcome]) -> Iterator[Answered]:
-        came = self._outcomes(group.asks, outcomes)
-        claims = [Claim.from_dict(claim) for outcome in came if outcome.done for claim in outcome.value["claims"]]
-        notices = notices_of(_found(came), plan.text)
-        failures = (f"{one.value.get('code')}: {one.value.get('message')}" for one in came if not one.done)
-        failure = "; ".join(dict.fromkeys(failures))
-        for question in group.questions:
-            own = (claim for claim in claims if claim.question == question.name)
-            searched = group.searched or _words(question, plan.facts.language)
-            merged = answered(question, own, plan.text, notices)
-            yield replace(merged, searched=searched, unread=group.unread, failure=failure)
-
-    def _outcomes(self, asks: Iterable[Ask], outcomes: Mapping[str, Outcome]) -> list[Outcome]:
-        return [outcomes[self._key(ask)] for ask in asks]
+        found = notices_of(_found(plan.asks, outcomes), plan.text)
+        answers = _answered(plan, outcomes, found)
+        page = one_page(answers, plan.facts.language, sides_of(plan.facts), self.model, host)
+        return ContractReport(plan.document, plan.facts, summary=replace(page, notices=found))
 
 
-def _found(outcomes: Sequence[Outcome]) -> Iterator[Mapping[str, Any]]:
-    for outcome in outcomes:
+def _task(ask: Ask) -> Task:
+    return Task(ask.key, f"{ask.subject.name} {ask.questions[0].group}", ask, ask.window.tokens)
+
+
+def _answered(plan: Plan, outcomes: Mapping[str, Outcome], found: Sequence[Notice]) -> tuple[Answered, ...]:
+    """What came of each question, in the order of the questionnaire. What gives orders to a model proves nothing,
+    wherever in the contract it stands and whichever question was asked of it."""
+    notices = (*found, *_orders(plan.facts))
+    by_name = {one.name: one for group in plan.groups for one in _of_group(plan, group, outcomes, notices)}
+    return tuple(by_name[question.name] for question in plan.questionnaire.questions)
+
+
+def _of_group(
+    plan: Plan, group: Group, outcomes: Mapping[str, Outcome], notices: Sequence[Notice]
+) -> Iterator[Answered]:
+    came = [(ask, outcomes[ask.key]) for ask in group.asks]
+    claims = [claim for ask, outcome in came if outcome.done for claim in claims_of(ask, outcome.value["answers"])]
+    failures = (f"{one.value.get('code')}: {one.value.get('message')}" for _, one in came if not one.done)
+    failure = "; ".join(dict.fromkeys(failures))
+    for question in group.questions:
+        own = (claim for claim in claims if claim.question == question.name)
+        merged = answered(question, own, plan.text, notices)
+        nothing_read = question.name in group.missed and not merged.answers
+        searched = () if nothing_read else group.searched or _words(question, plan.facts.language)
+        unread = group.unread.get(question.name, ())
+        yield replace(merged, searched=searched, shown=bool(group.asks), unread=unread, failure=failure)
+
+
+def _orders(facts: ContractFacts) -> Iterator[Notice]:
+    """What the rules take for orders to a model, in all of the text."""
+    for risk in facts.risks:
+        if risk.kind == "instructions":
+            yield from (Notice(f"{ORDERS}{risk.rule}", "high", "flagged", evidence) for evidence in risk.evidence)
+
+
+def _found(asks: Iterable[Ask], outcomes: Mapping[str, Outcome]) -> Iterator[Mapping[str, Any]]:
+    for outcome in (outcomes[ask.key] for ask in asks):
         yield from outcome.value["found"] if outcome.done else ()
 
 

@@ -12,7 +12,7 @@ from ollama_kit.jobs.contract.questions.questionnaire import load_questionnaire
 from ollama_kit.jobs.contract.structure.parts import read_parts
 from ollama_kit.jobs.contract.windows.packing import MOST_WINDOWS, Packer
 from ollama_kit.jobs.contract.windows.retrieval import Index
-from ollama_kit.jobs.contract.windows.segments import Segment, pieces_of, segments_of
+from ollama_kit.jobs.contract.windows.segments import Segment, cut_long, pieces_of, segments_of
 from tests.jobs.contract.samples import FOLDER, contract
 from tests.jobs.contract.samples import NAMES as CONTRACTS
 
@@ -35,7 +35,7 @@ def cut(text: ContractText) -> tuple[Segment, ...]:
 
 
 def packer(text: ContractText, limit: int) -> Packer:
-    return Packer(text, cut(text), len, limit)
+    return Packer.of(text, cut(text), len, limit)
 
 
 @given(CLAUSES)
@@ -65,7 +65,7 @@ def test_windows_fit_and_lead_back(clauses: list[tuple[str, str]], limit: int, d
     text = text_of(clauses)
     made = packer(text, limit)
     scores = data.draw(st.lists(st.integers(0, 9), min_size=len(made.segments), max_size=len(made.segments)))
-    windows, unread = made.windows(scores)
+    windows, left = made.windows(scores)
     covered: set[int] = set()
     for window in windows:
         assert window.tokens == len(window.text) <= limit
@@ -76,10 +76,11 @@ def test_windows_fit_and_lead_back(clauses: list[tuple[str, str]], limit: int, d
             assert not covered & places
             covered |= places
             assert window.plain_span(piece.at, piece.at + piece.length) == (piece.start, piece.start + piece.length)
-    for segment, score in zip(made.segments, scores, strict=True):
+    assert len(windows) <= MOST_WINDOWS + 1
+    for at, (segment, score) in enumerate(zip(made.segments, scores, strict=True)):
         if score:
             inside = set(range(segment.start, segment.end)) <= covered
-            assert inside or segment.label in unread
+            assert inside != (at in left)
 
 
 @given(st.text("甲乙。；\n a1", max_size=300), st.integers(1, 40))
@@ -123,8 +124,56 @@ def test_what_there_is_no_room_for_is_named_and_worth_least() -> None:
     scores = [0, *range(1, 41)]
     windows, unread = made.windows(scores)
     assert len(windows) <= MOST_WINDOWS + 1
-    assert unread == tuple(segment.label for segment in made.segments[1 : len(unread) + 1])
+    assert unread == tuple(range(1, len(unread) + 1))
+    assert made.labels(unread)[:2] == ("第1条 付款", "第2条 付款")
     assert "第40条" in windows[-1].text
+
+
+def test_a_clause_longer_than_all_windows_is_read_as_far_as_there_is_room() -> None:
+    """Its pieces keep its name and its heading; of those that are worth the same the first ones are read."""
+    text = text_of([("保密", "应当保密。"), ("付款", "支付款项。\n" * 400), ("违约责任", "无。")])
+    made = packer(text, 100)
+    pieces = [at for at, segment in enumerate(made.segments) if segment.label == "第2条 付款"]
+    windows, left = made.windows([int(at in pieces) for at in range(len(made.segments))])
+    assert len(pieces) > len(left) > 0
+    assert windows[0].text.startswith("第2条 付款\n支付款项。")
+    assert left == tuple(pieces[-len(left) :])
+    assert made.labels(left) == ("第2条 付款",)
+    assert {made.segments[at].titles for at in pieces} == {"付款"}
+    assert all(made.segments[at].above == (pieces[0],) for at in pieces[1:])
+
+
+def test_a_piece_from_the_middle_of_a_clause_brings_its_heading() -> None:
+    text = text_of([("付款", "支付款项。\n" * 100 + "第三期在验收后付。\n" + "支付款项。\n" * 100)])
+    made = packer(text, 100)
+    at = next(at for at, one in enumerate(made.segments) if "第三期" in text.plain[one.start : one.end])
+    (window,), _ = made.windows([int(one == at) for one in range(len(made.segments))])
+    assert window.text.startswith("第1条 付款\n")
+    assert "第三期在验收后付" in window.text
+
+
+def test_parts_of_a_text_without_clauses_are_called_by_their_first_words() -> None:
+    """Those that follow each other once, by the first of them."""
+    text = contract("".join(f"第{n}段话说的是这件事。\n" for n in range(10, 60)))
+    made = packer(text, 60)
+    assert len(made.segments) > 4
+    first, *_, last = made.segments
+    assert first.label.startswith("第10段话")
+    assert made.labels(range(len(made.segments))) == (first.label,)
+    assert made.labels([0, len(made.segments) - 1]) == (first.label, last.label)
+
+
+def test_the_passage_of_a_long_clause_is_its_likest_piece() -> None:
+    """And not its first one, in which nothing but the heading may stand."""
+    filler = "本条系关于房屋使用的一般说明，双方均应遵守。" * 20
+    text = text_of([("押金与其他", f"{filler}乙方应支付押金8,888元。{filler}"), ("其他", "无。")])
+    made = packer(text, 5_000)
+    index = Index(text, cut_long(text.plain, made.segments, len, 100, 100))
+    asked = next(one for one in load_questionnaire("zh").questions if one.name == "amounts")
+    window = made.passage(index.segments, index.likest(asked, "押金：押金总额为8888元"), 150)
+    assert "乙方应支付押金8,888元" in window.text
+    assert window.text.startswith("第1条 押金与其他\n")
+    assert window.tokens <= 150
 
 
 @pytest.mark.parametrize(

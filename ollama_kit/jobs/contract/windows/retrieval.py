@@ -24,10 +24,14 @@ MOST_WORDS = 5
 
 @dataclass(frozen=True)
 class Index:
-    """The segments of a contract with what each is worth to a topic, worked out once a topic."""
+    """The segments of a contract with what each is worth to a topic.
+
+    `floor` is what each is worth to any question: in a text without clauses nothing says that a part has nothing to do
+    with it."""
 
     text: ContractText
     segments: tuple[Segment, ...]
+    floor: int = 0
 
     def scores(self, questions: Iterable[Question]) -> tuple[int, ...]:
         """What each segment is worth to the questions together; 0 where it says nothing on them.
@@ -36,7 +40,7 @@ class Index:
         questions = list(questions)
         topics = [TOPICS[name] for name in dict.fromkeys(name for one in questions for name in one.topics)]
         words = [fold(word).lower() for one in questions for word in one.words]
-        floor = int(any(not one.topics and not one.words for one in questions))
+        floor = self.floor or int(any(not one.topics and not one.words for one in questions))
         pattern = re.compile("|".join(map(re.escape, words))) if words else None
         return tuple(floor + self._score(segment, topics, pattern) for segment in self.segments)
 

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 
 from ollama_kit.guard.graphemes import cut_before
 from ollama_kit.jobs.contract.contract_facts import Structure
@@ -14,6 +15,8 @@ from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.structure.outline import Clause
 
 LONGEST_LABEL = 40
+SHORT_HEADING = 200
+"""Characters of a heading that is shown above a part of a clause although nothing else of the clause is."""
 Count = Callable[[str], int]
 
 
@@ -63,9 +66,13 @@ def _linked(
         while parent >= 0:
             above.append(order[places[parent]])
             parent = parents[parent]
-        words = label or " ".join(text.plain[start : start + LONGEST_LABEL].split())
-        segments.append(Segment(start, end, words[:LONGEST_LABEL], titles, tuple(reversed(above))))
+        words = label[:LONGEST_LABEL] or _first_words(text.plain, start)
+        segments.append(Segment(start, end, words, titles, tuple(reversed(above))))
     return tuple(segments)
+
+
+def _first_words(plain: str, start: int) -> str:
+    return " ".join(plain[start : start + LONGEST_LABEL].split())
 
 
 def _label(clause: Clause, clauses: Sequence[Clause]) -> str:
@@ -85,6 +92,34 @@ class _Starts:
 
     def at(self, offset: int) -> int:
         return bisect_left(self._all, offset, key=self._text.original)
+
+
+def cut_long(plain: str, segments: Sequence[Segment], count: Count, longest: int, most: int) -> tuple[Segment, ...]:
+    """The segments, those of more than `longest` tokens cut into pieces of at most `most`. The pieces of a clause keep
+    its label and titles, and stand under its heading; those of other text are called by their own first words."""
+    cut = [list(_parts(plain, segment, count, longest, most)) for segment in segments]
+    firsts = [0, *accumulate(map(len, cut))]
+    found = []
+    for at, (segment, spans) in enumerate(zip(segments, cut, strict=True)):
+        above = tuple(firsts[place] for place in segment.above)
+        for number, (start, end) in enumerate(spans):
+            under = (*above, firsts[at]) if number and segment.titles else above
+            label = segment.label if segment.titles or not number else _first_words(plain, start)
+            found.append(Segment(start, end, label, segment.titles, under))
+    return tuple(found)
+
+
+def _parts(plain: str, segment: Segment, count: Count, longest: int, most: int) -> Iterator[tuple[int, int]]:
+    """The spans of a segment: its heading, where it has one on a line of its own, and the pieces of the rest."""
+    start, end = segment.start, segment.end
+    if count(plain[start:end]) <= longest:
+        yield start, end
+        return
+    line = plain.find("\n", start, end) + 1
+    if segment.titles and 0 < line - start <= SHORT_HEADING and line < end:
+        yield from pieces_of(plain, (start, line), count, most)
+        start = line
+    yield from pieces_of(plain, (start, end), count, most)
 
 
 def pieces_of(plain: str, span: tuple[int, int], count: Count, limit_tokens: int) -> Iterator[tuple[int, int]]:

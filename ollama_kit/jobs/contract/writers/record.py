@@ -29,7 +29,7 @@ def _answers(answers: Answers) -> dict[str, Any]:
     return {
         "model": answers.model,
         "host": answers.host,
-        "complete": answers.is_complete,
+        "complete": answers.is_complete and not any(question.unread for question in answers.questions),
         "questions": [_answered(question) for question in answers.questions],
         "notices": [_notice(notice) for notice in answers.notices],
         "value": answers.value,

@@ -67,6 +67,7 @@ def answered(question: Answered, speech: Speech, *, own: bool = False) -> Row:
     row = Row(question.name, one_line(question.label) or one_line(question.name) or "—", items)
     return replace(
         row,
+        nothing="not_read" if question.state == "unread" else row.nothing,
         marks=_marks(row, question, speech),
         searched=_read(question, speech),
         notes=notes(question, speech),
@@ -106,6 +107,8 @@ def _doubtful(said: Answer | Sentence, speech: Speech) -> tuple[Mark, ...]:
 
 
 def _read(question: Answered, speech: Speech) -> tuple[str, ...]:
+    if not question.shown:
+        return speech.searched(question.searched)
     read = speech.words["joint"].join(lines(question.searched))
     return (speech.words["read"].format(read),) if read else ()
 

@@ -79,7 +79,8 @@ class Item:
 @dataclass(frozen=True, slots=True)
 class Row:
     """A question and its answers. `name` is stable. `searched` says what was looked for and what was read;
-    `notes` are sentences on the whole of it: what differs, what failed."""
+    `notes` are sentences on the whole of it: what differs, what failed. `nothing` is what is said where there is no
+    answer: absent, or not_read."""
 
     name: str
     label: str
@@ -87,6 +88,7 @@ class Row:
     marks: tuple[Mark, ...] = ()
     searched: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    nothing: str = "absent"
 
     @property
     def absent(self) -> bool:

@@ -107,7 +107,7 @@ def _answers(view: View, row: Row | None, shown: slice = slice(None), *, absent:
     items = row.items[shown] if row else ()
     if row is None or not (items or absent):
         return Cell()
-    lines = [_line(item) or "—" for item in items] or [view.words["absent"]]
+    lines = [_line(item) or "—" for item in items] or [view.words[row.nothing if row else "absent"]]
     marks = _grave(row.marks)
     if marks:
         lines.insert(0, marks)

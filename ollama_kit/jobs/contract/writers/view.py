@@ -55,7 +55,7 @@ class _Viewer:
             notices=shown_notices,
             warnings=replied.lines(self.facts.warnings),
             made=tuple(self._made()),
-            incomplete="" if self.report.is_complete else self.words["incomplete"],
+            incomplete="" if self.report.is_complete and not self.report.unread else self.words["incomplete"],
             uses=uses,
         )
 
@@ -167,7 +167,9 @@ class _Viewer:
             "conflicts": sum(one.marked("conflict") or one.marked("figures") for one in items)
             + sum(row.marked("conflict") for _, row in rows),
             "unproven": sum(one.marked("unproven") for one in items),
-            "absent": sum(row.absent for name, row in rows if name not in ("risks", "summary")),
+            "absent": sum(
+                row.absent and row.nothing == "absent" for name, row in rows if name not in ("risks", "summary")
+            ),
         }
         yield from ((name, self.words[f"count_{name}"], count) for name, count in found.items() if count)
 

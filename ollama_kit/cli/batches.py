@@ -13,6 +13,7 @@ from ollama_kit.cli.output import warn
 from ollama_kit.cli.progress import batch_progress
 from ollama_kit.client.blocking import Client
 from ollama_kit.errors import ServerError
+from ollama_kit.guard.policy import load_policy
 from ollama_kit.jobs.ledger import Ledger
 from ollama_kit.jobs.runner import Progress
 from ollama_kit.settings import Settings
@@ -35,9 +36,10 @@ class Around:
 @contextmanager
 def open_batch(flags: Mapping[str, Any], job: str) -> Iterator[Around]:
     """What the job of that name needs, as the command's flags say: `host`, `allow_remote`, `model` (None where none is
-    asked), `out` and `parallel`. With `out` the ledger lies in that folder, else in memory only. In the end the model
-    is unloaded, however the block is left."""
+    asked), `policy`, `out` and `parallel`. With `out` the ledger lies in that folder, else in memory only. In the end
+    the model is unloaded, however the block is left. What is wrong with the flags is told before anything is asked."""
     settings = settings_from(flags["host"], flags["allow_remote"])
+    load_policy(flags["policy"])
     where = flags["out"] / LEDGER if flags["out"] else ":memory:"
     with Client(settings) as client, Ledger(where, job) as ledger, batch_progress("reading") as tell:
         try:
@@ -66,6 +68,11 @@ def minutes(seconds: float) -> str:
     ('42 seconds', '3 minutes')
     """
     return f"{seconds:.0f} seconds" if seconds < 90 else f"{seconds / 60:.0f} minutes"
+
+
+def speed_said(ledger: Ledger) -> str:
+    """Where the speed of an estimate comes from, as the end of a sentence; to be asked before the estimate is made."""
+    return "at the speed of the work done before" if ledger.speeds()["tokens"] else "at the speed just measured"
 
 
 def _unload(client: Client, model: str) -> None:

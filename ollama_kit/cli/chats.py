@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from ollama_kit.cli.batches import minutes, open_batch
+from ollama_kit.cli.batches import minutes, open_batch, speed_said
 from ollama_kit.cli.output import print_json, warn
 from ollama_kit.errors import UsageError
 from ollama_kit.jobs.wechat.job import JOB, WeChatJob
@@ -62,12 +62,13 @@ class ChatRun:
 
     def print_estimate(self, job: WeChatJob, messages: Sequence[Message], *, as_json: bool) -> None:
         """Chunks, tokens and minutes; a speed that is not known yet is measured with a short request."""
+        speed = speed_said(job.ledger)
         found = job.estimate(messages)
         if as_json:
             print_json(found)
             return
         click.echo(f"{found.messages:,} messages in {found.chunks:,} chunks, {found.chunks_done:,} of them done")
-        click.echo(f"{found.tokens:,} tokens to read, about {minutes(found.seconds)} at the speed just measured")
+        click.echo(f"{found.tokens:,} tokens to read, about {minutes(found.seconds)} {speed}")
 
     def deliver(self, summaries: Sequence[Summary], *, to_stdout: bool) -> None:
         """Writes the files, or prints the Markdown where none were asked for; then sends it, if that was asked for."""

@@ -72,7 +72,7 @@ def extract_command(ctx: click.Context, /, files: tuple[Path, ...], **flags: Any
         raise UsageError("--schema and --estimate need a model")
     run = ContractRun(files, flags)
     reports = run.by_rules() if flags["no_model"] else run.by_model("facts")
-    ctx.exit(0 if flags["estimate"] else run.deliver(reports, (*FORMATS, *TABLES)))
+    ctx.exit(int(bool(run.refused)) if flags["estimate"] else run.deliver(reports, (*FORMATS, *TABLES)))
 
 
 @contract_command.command("summarize")
@@ -89,4 +89,4 @@ def summarize_command(ctx: click.Context, /, files: tuple[Path, ...], **flags: A
 
     run = ContractRun(files, flags)
     reports = run.by_model("summary")
-    ctx.exit(0 if flags["estimate"] else run.deliver(reports, FORMATS))
+    ctx.exit(int(bool(run.refused)) if flags["estimate"] else run.deliver(reports, FORMATS))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from ollama_kit.cli.output import error_as_dict, print_json, print_table, warn
 from ollama_kit.errors import DocumentError, UsageError
 from ollama_kit.jobs.contract.report import ContractReport
 from ollama_kit.jobs.documents.document import ReadDocument
+from ollama_kit.jobs.pages.outputs import make_folder
 
 if TYPE_CHECKING:
     from ollama_kit.jobs.contract.job import ContractJob
@@ -26,12 +28,25 @@ WIDEST_CELL = 36
 
 @dataclass
 class ContractRun:
-    """One run of a command over `files`; `flags` are its options by name. What could not be read is in `refused`."""
+    """One run of a command over `files`; `flags` are its options by name. What was read so far is in `read`, in the
+    order of the reports, what could not be is in `refused`.
+
+    UsageError for flags that could not be obeyed in the end: it is told before anything is read or asked."""
 
     files: Sequence[Path]
     flags: Mapping[str, Any]
+    read: list[Path] = field(default_factory=list)
     refused: list[DocumentError] = field(default_factory=list)
     _password: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.flags["out"]:
+            make_folder(self.flags["out"])
+        elif self.flags["formats"]:
+            raise UsageError(
+                "--format is for files",
+                hint=("Name a folder with --out.", "请用 --out 指定输出文件夹。"),
+            )
 
     def documents(self) -> Iterator[ReadDocument]:
         """Each file that can be read; one that can not is told at once, and does not stop the others."""
@@ -39,10 +54,13 @@ class ContractRun:
         self._password = _first_line(named) if named else None
         for path in self.files:
             try:
-                yield self._read(path)
+                document = self._read(path)
             except DocumentError as error:
                 self.refused.append(error)
                 warn(str(error))
+            else:
+                self.read.append(path)
+                yield document
 
     def by_rules(self) -> tuple[ContractReport, ...]:
         """The reports of rules alone."""
@@ -64,15 +82,14 @@ class ContractRun:
         from ollama_kit.jobs.contract.writers import report_as_dict, write_files, write_markdown
 
         out: Path | None = self.flags["out"]
-        if not out and self.flags["formats"]:
-            raise UsageError("--format is for files", hint="Name a folder with --out.")
         for path in write_files(reports, out, self.flags["formats"] or formats) if out else ():
             click.echo(f"wrote {path}", err=True)
-        for report in reports:
+        names = told_apart([*self.read, *(Path(error.path) for error in self.refused)])
+        for name, report in zip(names, reports, strict=False):
             if not report.is_complete:
-                warn(f"{report.document.name}: the model did not answer everything; the report says what")
+                warn(f"{name}: the model did not answer everything; the report says what")
             if report.unread:
-                warn(f"{report.document.name}: {len(report.unread)} clauses had no room in the model's windows")
+                warn(f"{name}: {len(report.unread)} clauses had no room in the model's windows")
         if self.flags["as_json"]:
             print_json(
                 {
@@ -82,7 +99,7 @@ class ContractRun:
                 }
             )
         elif out:
-            _print_summary(reports, self.refused)
+            _print_summary(reports, names)
         else:
             click.echo("\n".join(map(write_markdown, reports)), nl=False)
         return 1 if self.refused or not all(report.is_complete for report in reports) else 0
@@ -122,15 +139,16 @@ class ContractRun:
             )
 
     def _print_estimate(self, job: ContractJob, purpose: Purpose) -> None:
-        from ollama_kit.cli.batches import minutes
+        from ollama_kit.cli.batches import minutes, speed_said
 
+        speed = speed_said(job.ledger)
         found = job.estimate(self.documents(), purpose)
         if self.flags["as_json"]:
             print_json(found)
             return
         done = f"{found.requests_done:,} of them done"
         click.echo(f"{found.contracts:,} contracts in {found.requests:,} requests, {done}")
-        click.echo(f"{found.tokens:,} tokens to read, about {minutes(found.seconds)} at the speed just measured")
+        click.echo(f"{found.tokens:,} tokens to read, about {minutes(found.seconds)} {speed}")
 
     def _counts(self, reports: Sequence[ContractReport]) -> dict[str, int]:
         complete = sum(report.is_complete for report in reports)
@@ -153,25 +171,54 @@ def _first_line(path: Path) -> str:
     return text.splitlines()[0] if text else ""
 
 
-def _print_summary(reports: Sequence[ContractReport], refused: Sequence[DocumentError]) -> None:
-    """A line a contract: what it is, with whom, until when, for how much, and how it went."""
+def told_apart(paths: Sequence[Path]) -> list[str]:
+    """Each file by its name, and by as much of its folder as tells it from others of that name.
+
+    >>> [name.replace("\\\\", "/") for name in told_apart([Path("a/lease.txt"), Path("b/lease.txt"), Path("sale.txt")])]
+    ['a/lease.txt', 'b/lease.txt', 'sale.txt']
+    """
+    whole = [path.absolute().parts for path in paths]
+    names: dict[tuple[str, ...], str] = {}
+    alike, length = set(whole), 1
+    while alike:
+        ends = Counter(parts[-length:] for parts in alike)
+        told = {parts for parts in alike if ends[parts[-length:]] == 1 or length >= len(parts)}
+        names |= {parts: str(Path(*parts[-length:])) for parts in told}
+        alike, length = alike - told, length + 1
+    return [names[parts] for parts in whole]
+
+
+def _print_summary(reports: Sequence[ContractReport], names: Sequence[str]) -> None:
+    """A line a contract: what it is, with whom, until when, for how much, what of the model's is not proven, and how
+    it went. `names` are those of the contracts, then those of the files that could not be read."""
+    short = [_cut(name) for name in names]
+    shown = [cut if short.count(cut) == 1 else name for cut, name in zip(short, names, strict=True)]
     rows = []
-    for report in reports:
+    for name, report in zip(shown, reports, strict=False):
         facts = report.facts
         largest = max(facts.amounts, key=lambda amount: amount.value, default=None)
         rows.append(
             (
-                report.document.name,
-                " / ".join(party.name for party in facts.parties),
-                facts.end_date.first,
-                f"{largest.currency} {largest.value:,f}" if largest else "",
+                name,
+                _cut(" / ".join(party.name for party in facts.parties)),
+                _cut(facts.end_date.first),
+                _cut(f"{largest.currency} {largest.value:,f}" if largest else ""),
                 str(len(facts.risks)),
+                _unproven(report),
                 "done" if report.is_complete else "incomplete",
             )
         )
-    rows += [(Path(error.path).name, "", "", "", "", "not read") for error in refused]
-    cut = [[_cut(cell) for cell in row] for row in rows]
-    print_table(("contract", "parties", "ends", "largest amount", "risks", "state"), cut)
+    rows += [(name, "", "", "", "", "", "not read") for name in shown[len(reports) :]]
+    print_table(("contract", "parties", "ends", "largest amount", "risks", "unproven", "state"), rows)
+
+
+def _unproven(report: ContractReport) -> str:
+    """How many of the model's answers or sentences are not proven; nothing where no model was asked."""
+    asked = report.answers or report.summary
+    proven = [answer.is_proven for question in (report.answers.questions if report.answers else ())
+              for answer in question.answers]  # fmt: skip
+    proven += [sentence.is_proven for sentence in (report.summary.sentences if report.summary else ())]
+    return str(proven.count(False)) if asked else ""
 
 
 def _cut(text: str) -> str:

@@ -121,9 +121,10 @@ def _fail(error: OllamaKitError, *, as_json: bool) -> int:
 
 
 def _survive_narrow_consoles() -> None:
-    """A console in GBK or ASCII can not show every character; it shows `?` for those, and the run goes on."""
+    """A console in GBK or ASCII can not show every character, and none can show a file name that is no Unicode: it
+    shows `?` for those, and the run goes on."""
     for stream in (sys.stdout, sys.stderr):
-        if (stream.encoding or "").lower().replace("-", "") not in ("utf8", "utf16") and hasattr(stream, "reconfigure"):
+        if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
 
 

@@ -18,6 +18,7 @@ from threading import Lock
 from typing import Any
 
 from ollama_kit.errors import UsageError
+from ollama_kit.jobs.pages.outputs import make_folder
 
 VERSION = 1
 
@@ -64,9 +65,10 @@ class Ledger:
     def __init__(self, path: Path | str, job: str) -> None:
         self.path, self.job = path, job
         if isinstance(path, Path):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(path.parent)
         self._lock = Lock()
-        self._open = sqlite3.connect(path, timeout=30.0, isolation_level=None, check_same_thread=False)
+        with self._understood():
+            self._open = sqlite3.connect(path, timeout=30.0, isolation_level=None, check_same_thread=False)
         try:
             self._prepare()
         except BaseException:
@@ -80,7 +82,11 @@ class Ledger:
             found = self._open.execute("pragma user_version").fetchone()[0]
             if found not in (0, VERSION):
                 raise UsageError(
-                    f"the ledger {self.path} was written by a newer ollama-kit", hint="Upgrade, or name another."
+                    f"the ledger {self.path} was written by a newer ollama-kit",
+                    hint=(
+                        "Upgrade ollama-kit, or write into another folder.",
+                        "请升级 ollama-kit，或换一个输出文件夹。",
+                    ),
                 )
             self._open.execute(_TABLES)
             self._open.execute(f"pragma user_version = {VERSION}")
@@ -98,7 +104,9 @@ class Ledger:
         """Keeps an outcome; a task that failed may be tried again, and then the last outcome counts."""
         state = "done" if outcome.done else "failed"
         value = json.dumps(outcome.value, ensure_ascii=True)
-        row = (outcome.task, self.job, outcome.label, state, value, outcome.seconds, outcome.tokens)
+        # A file's name need not be Unicode, and SQLite's text is.
+        label = outcome.label.encode("utf-8", "replace").decode("utf-8")
+        row = (outcome.task, self.job, label, state, value, outcome.seconds, outcome.tokens)
         with self._lock, self._understood():
             self._open.execute(
                 "insert or replace into outcome (task, job, label, state, value, seconds, tokens)"
@@ -133,8 +141,8 @@ class Ledger:
             raise UsageError(
                 f"the ledger {self.path} can not be used: {error}",
                 hint=(
-                    "Name another with --ledger, or move this file away.",
-                    "请用 --ledger 指定其他文件，或移走该文件。",
+                    "Move this file away, and what it holds is done again; or write into another folder.",
+                    "请移走该文件（其中记录的工作会重做），或换一个输出文件夹。",
                 ),
             ) from error
 

@@ -33,7 +33,15 @@ def server() -> Iterator[ScriptedServer]:
 
 
 def flags(server: ScriptedServer, **other: Any) -> dict[str, Any]:
-    return {"host": server.url, "allow_remote": None, "model": "m", "out": None, "parallel": None, **other}
+    return {
+        "host": server.url,
+        "allow_remote": None,
+        "model": "m",
+        "policy": "off",
+        "out": None,
+        "parallel": None,
+        **other,
+    }
 
 
 def unloads(server: ScriptedServer) -> list[Any]:

@@ -67,7 +67,7 @@ def test_a_folder_gets_every_format(run: Run, project: Path) -> None:
     facts = json.loads((project / "结果" / "synthetic_zh_sale.txt.facts.json").read_text(encoding="utf-8"))
     assert facts["facts"]["effective_date"]["values"][0]["value"] == "2026-04-20"
     table = told.stdout.splitlines()
-    assert table[0].split() == ["contract", "parties", "ends", "largest", "amount", "risks", "state"]
+    assert table[0].split() == ["contract", "parties", "ends", "largest", "amount", "risks", "unproven", "state"]
     assert len(table) == 3
 
 
@@ -164,6 +164,123 @@ def test_a_server_that_is_away_is_exit_code_3(run: Run) -> None:
     told = run("contract", "extract", LEASE, "--model", "m")
     assert told.returncode == 3
     assert "127.0.0.1:9" in told.stderr
+
+
+# -- what a user is told, and when
+
+
+def test_the_table_counts_what_is_not_proven(run: Run, model: ScriptedServer, project: Path) -> None:
+    """ "done" says that the model answered, not that it is right; rules alone have nothing to prove."""
+    rows = {}
+    for command, *how in (("extract", "--model", "m"), ("summarize", "--model", "m"), ("extract", "--no-model")):
+        told = run("contract", command, LEASE, *how, "--out", "o", env={"OLLAMA_HOST": model.url})
+        rows[command, how[0]] = told.stdout.splitlines()[1].split()
+    *before, unproven, state = rows["extract", "--model"]
+    assert (unproven, state) == ("1", "done")
+    assert rows["summarize", "--model"] == [*before, "0", "done"]
+    assert rows["extract", "--no-model"] == [*before, "done"]
+
+
+def test_two_files_of_one_name_are_told_apart(run: Run, project: Path) -> None:
+    """By as much of the folder as it takes, also where one can not be read."""
+    for folder in ("甲", "乙"):
+        (project / folder).mkdir()
+        (project / folder / "合同.txt").write_text("合同\n押金500元", encoding="utf-8")
+    (project / "丙").mkdir()
+    (project / "丙" / "合同.txt").write_bytes(b"")
+    names = [f"{folder}{os.sep}合同.txt" for folder in "甲乙丙"]
+    told = run("contract", "extract", *names, SALE, "--no-model", "--out", "o")
+    assert [line.split()[0] for line in told.stdout.splitlines()[1:]] == [
+        *names[:2],
+        "synthetic_zh_sale.txt",
+        names[2],
+    ]
+
+
+def test_long_names_that_begin_alike_are_told_apart(run: Run, project: Path) -> None:
+    """Cut to the width of a column they would be one."""
+    names = [f"{'很长的合同名称' * 7}{end}.txt" for end in "甲乙"]
+    for name in names:
+        (project / name).write_text("合同\n押金500元", encoding="utf-8")
+    told = run("contract", "extract", *names, "--no-model", "--out", "o")
+    assert [line.split()[0] for line in told.stdout.splitlines()[1:]] == names
+
+
+@pytest.mark.parametrize(
+    ("flags", "told"),
+    [
+        (("--format", "md"), "--out"),
+        (("--out", "file/sub"), "file"),
+        (("--policy", "standart"), "'standard'"),
+        (("--policy", "./none.yaml"), "none.yaml"),
+        (("--estimate", "--policy", "nope"), "nope"),
+    ],
+)
+@pytest.mark.parametrize("command", ["extract", "summarize"])
+def test_wrong_flags_are_told_before_the_model_is_asked(
+    run: Run, model: ScriptedServer, project: Path, command: str, flags: tuple[str, ...], told: str
+) -> None:
+    """With what is meant, or what to do; exit code 2."""
+    (project / "file").write_text("x")
+    got = run("contract", command, LEASE, "--model", "m", *flags, env={"OLLAMA_HOST": model.url})
+    assert got.returncode == 2, got.stderr
+    assert told in got.stderr
+    assert "Traceback" not in got.stderr
+    assert model.seen("POST", "/api/chat") == []
+
+
+def test_a_folder_that_can_not_be_made_is_told_where_rules_alone_read(run: Run, project: Path) -> None:
+    (project / "file").write_text("x")
+    told = run("contract", "extract", LEASE, "--no-model", "--out", "file/sub")
+    assert told.returncode == 2
+    assert "file" in told.stderr
+    assert "--out" in told.stderr
+    assert "Traceback" not in told.stderr
+
+
+def test_a_broken_ledger_is_told_with_what_can_be_done(run: Run, project: Path) -> None:
+    """No option is named that the command does not have."""
+    (project / "o").mkdir()
+    (project / "o" / ".ollama-kit-ledger.sqlite").write_text("garbage, no database at all" * 99)
+    told = run("contract", "extract", LEASE, "--model", "m", "--out", "o")
+    assert told.returncode == 2
+    assert "--ledger" not in told.stderr
+    assert "folder" in told.stderr
+
+
+def test_an_estimate_of_a_file_that_can_not_be_read_is_exit_code_1(
+    run: Run, model: ScriptedServer, project: Path
+) -> None:
+    """The others are counted."""
+    command = ("contract", "extract", "none.txt", LEASE, "--model", "m", "--estimate")
+    told = run(*command, env={"OLLAMA_HOST": model.url})
+    assert told.returncode == 1
+    assert told.stdout.startswith("1 contracts")
+    assert "none.txt" in told.stderr
+
+
+def test_an_estimate_says_where_its_speed_comes_from(run: Run, model: ScriptedServer, project: Path) -> None:
+    """Measured just now, or known from what was done."""
+    command = ("contract", "extract", LEASE, "--model", "m", "--out", "o")
+    before = run(*command, "--estimate", env={"OLLAMA_HOST": model.url})
+    assert "just measured" in before.stdout
+    assert run(*command, env={"OLLAMA_HOST": model.url}).returncode == 0
+    after = run(*command, "--estimate", env={"OLLAMA_HOST": model.url})
+    assert "at the speed of the work done before" in after.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are Unicode")
+@pytest.mark.parametrize("how", [("--no-model",), ("--model", "m")])
+def test_a_file_name_that_is_no_unicode_is_read_and_shown_as_far_as_it_can_be(
+    run: Run, model: ScriptedServer, project: Path, how: tuple[str, ...]
+) -> None:
+    """An archive from a Chinese Windows, unpacked on Linux, has such names."""
+    name = os.fsdecode("合同".encode("gbk") + b"-a.txt")
+    (project / name).write_text("合同\n押金500元", encoding="utf-8")
+    for out in (("--out", "o"), ("--json",), ()):
+        told = run("contract", "extract", name, *how, *out, env={"OLLAMA_HOST": model.url})
+        assert told.returncode == 0, told.stderr
+        assert "-a.txt" in told.stdout
 
 
 # -- passwords

@@ -92,3 +92,34 @@ def test_a_selection_that_means_nothing_and_a_wrong_date_are_said(run: Run, mode
     wrong = run("wechat", "summarize", str(CHAT), "--model", "m", "--since", "someday", env=host)
     assert wrong.returncode == 2
     assert not model.seen("POST", "/api/chat")
+
+
+def test_a_policy_that_there_is_none_of_is_told_before_the_model_is_asked(run: Run, model: ScriptedServer) -> None:
+    """With the nearest name; exit code 2."""
+    command = ("wechat", "summarize", str(CHAT), "--model", "m", "--policy", "standart")
+    told = run(*command, env={"OLLAMA_HOST": model.url})
+    assert told.returncode == 2
+    assert "'standard'" in told.stderr
+    assert model.seen("POST", "/api/chat") == []
+
+
+def test_an_estimate_says_where_its_speed_comes_from(run: Run, model: ScriptedServer, project: Path) -> None:
+    """Measured just now, or known from what was done."""
+    command = ("wechat", "summarize", str(CHAT), "--model", "m", "--out", "o")
+    assert "just measured" in run(*command, "--estimate", env={"OLLAMA_HOST": model.url}).stdout
+    assert run(*command, env={"OLLAMA_HOST": model.url}).returncode == 0
+    after = run(*command, "--estimate", env={"OLLAMA_HOST": model.url})
+    assert "at the speed of the work done before" in after.stdout
+
+
+def test_a_policy_that_says_something_else_is_another_task(run: Run, model: ScriptedServer, project: Path) -> None:
+    """What a stricter one refuses is not taken from the ledger."""
+    policy = project / "templates" / "policies" / "mine.yaml"
+    policy.parent.mkdir(parents=True)
+    command = ("wechat", "summarize", str(CHAT), "--model", "m", "--out", "o", "--policy", "mine")
+    asked = []
+    for leak in ("flag", "flag", "off"):
+        policy.write_text(f"policy: 1\nextends: standard\nleak: {leak}\n", encoding="utf-8")
+        assert run(*command, env={"OLLAMA_HOST": model.url}).returncode == 0
+        asked.append(len(model.seen("POST", "/api/chat")))
+    assert asked[0] == asked[1] < asked[2]

@@ -77,6 +77,34 @@ def test_a_server_that_is_away_ends_the_batch_and_keeps_what_was_done(tmp_path: 
         assert [ledger.find(task.key) is not None for task in tasks(5)] == [True, True, False, False, False]
 
 
+def test_a_label_that_is_no_unicode_is_kept_as_far_as_it_can_be(tmp_path: Path) -> None:
+    """A file's name may be any bytes; the outcome is not lost for that."""
+    label = os.fsdecode(b"\xff.txt 1")
+    with Ledger(tmp_path / "ledger.sqlite", "t") as ledger:
+        ledger.write(Outcome("k", label, done=True, value={"name": label}))
+        found = ledger.find("k")
+    assert found is not None
+    assert found.label.endswith("?.txt 1")
+    assert found.value == {"name": label}
+
+
+@pytest.mark.parametrize("broken", ["a file as its folder", "a folder in its place", "garbage"])
+def test_a_ledger_that_can_not_be_opened_is_an_error_that_names_it(tmp_path: Path, broken: str) -> None:
+    """With what can be done in any command: none has an option for it."""
+    path = tmp_path / "sub" / "ledger.sqlite"
+    if broken == "a file as its folder":
+        path.parent.write_text("x")
+    elif broken == "a folder in its place":
+        path.mkdir(parents=True)
+    else:
+        path.parent.mkdir()
+        path.write_text("no database at all " * 99)
+    with pytest.raises(UsageError, match="sub") as caught:
+        Ledger(path, "t")
+    assert "--ledger" not in caught.value.hint
+    assert "folder" in caught.value.hint
+
+
 def test_slots_bound_what_runs_at_once(tmp_path: Path) -> None:
     """As many as the server answers in parallel, and no more."""
     running, most, lock = 0, 0, threading.Lock()

@@ -9,6 +9,7 @@ from typing import Any
 
 from ollama_kit.client.blocking import Client
 from ollama_kit.guard.conversation import Document
+from ollama_kit.guard.policy import Policy, load_policy
 from ollama_kit.guard.profile import Profile
 from ollama_kit.jobs.dates.deadlines import resolve_deadline
 from ollama_kit.jobs.ledger import Ledger, Outcome, task_key
@@ -93,6 +94,10 @@ class WeChatJob:
     def _profile(self) -> Profile:
         return self.client.profile(self.model)
 
+    def _policy(self) -> Policy:
+        """The policy of every call, as it is now; SpecNotFound where there is none of that name."""
+        return load_policy({"extends": self.policy, "context": "middle_out"})
+
     def _chunks(self, messages: Iterable[Message]) -> list[Chunk]:
         profile = self._profile()
         limit = profile.context_tokens - profile.context_tokens // ANSWER_SHARE - AROUND_TOKENS
@@ -103,7 +108,7 @@ class WeChatJob:
         language = chunk_language(chunk)
         prompt, schema = chunk_prompt(chunk, language), chunk_schema(chunk, brief=self.brief)
         digest = self._profile().facts.digest
-        key = task_key(JOB, [digest, self.policy, prompt, schema, chunk.transcript.text])
+        key = task_key(JOB, [digest, repr(self._policy()), prompt, schema, chunk.transcript.text])
         label = f"{chunk.group.name} {chunk.messages[0].time:%m-%d %H:%M}–{chunk.messages[-1].time:%H:%M}"
         return Task(key, label, (key, chunk, prompt, schema), chunk.tokens)
 
@@ -120,7 +125,7 @@ class WeChatJob:
             documents=[Document(chunk.transcript.text, name)],
             schema=schema,
             options={"seed": int(key[:7], 16) + 1},
-            policy={"extends": self.policy, "context": "middle_out"},
+            policy=self._policy(),
         )
         found = [
             {"messages": chunk.transcript.messages_at(*finding.span), "stage": finding.stage, "rule": finding.rule,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from ollama_kit.errors import UsageError
-from ollama_kit.jobs.pages.outputs import chosen_formats, write_all
+from ollama_kit.jobs.pages.outputs import chosen_formats, make_folder, write_all
 
 
 def test_each_format_is_chosen_once_in_the_order_asked() -> None:
@@ -31,3 +32,30 @@ def test_text_and_bytes_are_written_whole(tmp_path: Path) -> None:
     assert paths == (folder / "a", folder / "b")
     assert paths[0].read_bytes() == "中\r\n".encode()
     assert sorted(folder.iterdir()) == list(paths)
+
+
+def test_a_folder_that_can_not_be_made_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
+    """Also where only the writing fails: a file where the folder's parent should be, a folder where the file should."""
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(UsageError, match=r"file.*can not be written") as caught:
+        make_folder(tmp_path / "file" / "sub")
+    assert "--out" in caught.value.hint
+    with pytest.raises(UsageError, match=r"file.*can not be written"):
+        write_all(tmp_path / "file" / "sub", {"a": ""})
+    (tmp_path / "a" / "in the way").mkdir(parents=True)
+    with pytest.raises(UsageError, match="a can not be written"):
+        write_all(tmp_path, {"a": ""})
+
+
+def test_a_folder_that_can_be_written_into_is_left_empty(tmp_path: Path) -> None:
+    """Trying leaves nothing behind."""
+    assert list(make_folder(tmp_path / "x" / "y").iterdir()) == []
+
+
+@pytest.mark.skipif(
+    os.name == "nt" or not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere"
+)
+def test_a_folder_without_permission_is_an_error(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(UsageError, match="can not be written"):
+        make_folder(tmp_path)

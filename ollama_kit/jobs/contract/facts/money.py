@@ -98,14 +98,20 @@ def _word_before(lower: str, start: int, at: int, words: re.Pattern[str]) -> str
 
 
 def _kind(text: ContractText, one: Percentage) -> RateKind:
-    near = re.split(r"[。;\n]|\.\s", text.lower[max(0, one.start - NEAR) : one.start])[-1]
-    behind = re.split(r"[。;\n]|\.(?:\s|\Z)", text.lower[one.end : one.end + 2 * NEAR])[0]
-    if _as_penalty().match(behind):
+    near = _stops().split(text.lower[max(0, one.start - NEAR) : one.start])[-1]
+    behind = _stops().split(text.lower[one.end : one.end + 2 * NEAR], maxsplit=1)[0]
+    if ("as " in behind or "作为" in behind) and _as_penalty().match(behind):
         return "penalty"
     for kind, pattern in _kinds():
         if pattern.search(near) or pattern.search(behind[:24]):
             return "other" if kind == "penalty" and one.per is None and _limit().search(near) else kind
     return "other"
+
+
+@cache
+def _stops() -> re.Pattern[str]:
+    """Where a sentence or its part ends."""
+    return re.compile(r"[。;\n]|\.(?:\s|\Z)")
 
 
 @cache

@@ -133,7 +133,8 @@ class Rule:
         """Its particulars, each value once. A figure is only one of them, the first that it may be."""
         seen = set()
         taken: list[tuple[int, int]] = []
-        for particular in self.particulars:
+        latin = _latin().search(text.lower, start, end) is not None
+        for particular in self.particulars if latin else _without_english(self.particulars):
             for name, value, first, last in particular.read(text, start, end):
                 figure = isinstance(particular, Figure)
                 if figure and any(begin <= first and last <= stop for begin, stop in taken):
@@ -143,6 +144,17 @@ class Rule:
                 if (name, value) not in seen:
                     seen.add((name, value))
                     yield name, value, first, last
+
+
+@cache
+def _without_english(particulars: tuple[Said | Figure, ...]) -> tuple[Said | Figure, ...]:
+    """Those that a sentence without English words may have."""
+    return tuple(one for one in particulars if isinstance(one, Figure) or PARTY not in one.pattern)
+
+
+@cache
+def _latin() -> re.Pattern[str]:
+    return re.compile("[a-z][a-z]")
 
 
 def written(one: Placed) -> str:

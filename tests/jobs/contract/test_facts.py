@@ -357,6 +357,7 @@ def test_the_list_of_parties_ends_with_its_sentence() -> None:
         ),
         ("A dispute that is not settled shall be resolved by binding arbitration.", "resolved by binding arbitration"),
         ("It is subject to the exclusive jurisdiction of the courts of Utah.", "courts of Utah"),
+        ("The parties consent to the jurisdiction of the Utah State Supreme Court.", "Utah State Supreme Court"),
         ("ANY COURT OF COMPETENT JURISDICTION MAY ENFORCE IT.", ""),
     ],
 )

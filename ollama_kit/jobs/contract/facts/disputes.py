@@ -161,6 +161,8 @@ def _court() -> re.Pattern[str]:
         r"and/or)?\s?){0,2}\bcourts?\s(?:of|in|located in|sitting in|within)\s)"
         r"(?!(?i:competent|record|law|appropriate|proper|general)\b)(?:the\s)?(?:State\s|County\s|City\s)?(?:of\s)?"
         r"[A-Z][\w ]{2,60}"
+        r"|\b(?:[A-Z][\w.]*\s){0,5}(?:Supreme|District|Superior|Circuit|High|County|Commercial)\sCourts?\b"
+        r"(?:\s(?:of|for)\s(?:the\s)?[A-Z]\w*(?:\s(?:of\s)?[A-Z]\w*){0,5})?"
     )
 
 

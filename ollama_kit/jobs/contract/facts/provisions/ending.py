@@ -33,7 +33,8 @@ _TERMINATION = Rule(
         ),
         Said(
             "who",
-            rf"(?!(?i:this|the)\s(?i:agreement|contract|lease)\b)(?P<v>{PARTY})(?:,[^,.;]{{1,60}},)?\s(?i:(?:may"
+            r"(?!(?i:neither\b|(?:this|the)\s(?:agreement|contract|lease)\b))(?<!either )"
+            rf"(?P<v>{PARTY})(?:,[^,.;]{{1,60}},)?\s(?i:(?:may"
             rf"|can|shall have the|has the|have the|is entitled|shall be entitled"
             rf"|reserves)\b[^.;]{{0,140}}\bterminate\b|gives?\b[^.;]{{0,60}}\bnotice of termination\b)",
             every=True,

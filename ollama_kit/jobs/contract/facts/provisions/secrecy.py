@@ -144,6 +144,6 @@ SECRECY = (
         r"|works?|results?|materials?|software|deliverables?|data|inventions?)\b"
         r"|\bgrants?\b(?! of\b)[^.;]{0,80}\blicen[sc]e"
         r"|归[^。;]{0,12}(?:所有|享有)",
-        touched=("keeps", "retains", "reserves", " owns ", "grants", "归"),
+        touched=("keep", "retain", "reserve", " own ", " owns ", "grants", "归"),
     ),
 )

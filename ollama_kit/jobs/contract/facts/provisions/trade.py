@@ -159,7 +159,7 @@ _ACCEPTANCE = Rule(
         ),
         Said("standard", r"(?P<v>《[^》\n]{2,40}》|(?:国家|行业|企业|部颁)(?:现行)?标准)"),
     ),
-    unless=r"支付|付款|付清|质保期|保修期|违约金|\b(?:books|records|audit|accountant|documents|premises)\b"
+    unless=r"支付|付款|付清|质保期|保修期|违约金|(?:合同|协议)(?:期满|届满|到期)|\b(?:books|records|audit|accountant|documents|premises)\b"
     r"|accept(?:ance|s)? (?:of"
     r"|this) (?:this )?(?:agreement|offer|terms|appointment)",
     titled=r"\bwithin\b[^.;]{0,120}\b(?:accept|reject|test|inspect)|\bdays\b[^.;]{0,80}\b(?:to|for)\s(?:test"

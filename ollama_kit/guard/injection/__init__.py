@@ -5,6 +5,8 @@ sentences   where a sentence begins and ends
 tables      the words, by concept and language, and how concepts stand together, with weights
 literals    what a rule can not match without, so that few rules are tried
 readings    other ways to read a sentence: spaced out, leetspeak, pinyin, rot13, backwards, encoded
+spellings   words mistyped, joined, parted, in dialect or in another language
+speech      whose words a sentence holds: reported, quoted, told of, agreed
 scoring     rules against one reading
 screen      the stage
 """

@@ -6,12 +6,13 @@ import base64
 import binascii
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 from urllib.parse import unquote_to_bytes
 
 _SHORTEST = 6
 _LEGIBLE = 0.85
+_REMEMBERED = 80
 _FIRST = 10
 """Characters before the first separator of digits in pairs that may belong to them."""
 
@@ -34,11 +35,24 @@ def payloads(text: str) -> Iterator[Payload]:
         done = end
         if _plain_word().fullmatch(text, dense.start(), end):
             continue
-        for code, pattern, decode in _codes():
-            for match in pattern.finditer(text, start, end):
-                plain = decode(match.group())
-                if len(plain) >= _SHORTEST and _legible(plain):
-                    yield Payload(code, match.start(), match.end(), plain)
+        before = max(0, start - 1)
+        read = _read_before if end - before <= _REMEMBERED else _read
+        for found in read(text[before:end], start - before):
+            yield replace(found, start=before + found.start, end=before + found.end)
+
+
+def _read(piece: str, begin: int) -> tuple[Payload, ...]:
+    """The payloads in `piece[begin:]`."""
+    return tuple(
+        Payload(code, match.start(), match.end(), plain)
+        for code, pattern, decode in _codes()
+        for match in pattern.finditer(piece, begin)
+        if len(plain := decode(match.group())) >= _SHORTEST and _legible(plain)
+    )
+
+
+_read_before = lru_cache(maxsize=1 << 12)(_read)
+"""The same, remembered: a chat names its senders over and over."""
 
 
 def _legible(text: str) -> bool:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import product
 
+from ollama_kit.guard.injection import spellings
 from ollama_kit.guard.injection.literals import search_for
 from ollama_kit.guard.injection.tables import word_lists
 
@@ -50,15 +51,19 @@ class Reading:
 def readings() -> tuple[Reading, ...]:
     """All of them. The signs have no gaps without bound, so that a search is linear; each begins with a set of
     characters and not with a repeat, which is found several times as fast."""
-    single = f"[{_BETWEEN}{_INVISIBLE}](?:[a-z][{_BETWEEN}{_INVISIBLE}]{{1,3}}){{4,150}}[a-z](?![a-z])"
+    single = f"[{_BETWEEN}{_INVISIBLE}](?:[a-z][{_BETWEEN}{_INVISIBLE}]{{1,3}}){{3,150}}[a-z](?![a-z])"
     gap = f"[{_BETWEEN}{_INVISIBLE}]{{1,3}}"
     split = f"[{_CJK}]{gap}[{_CJK}][{_CJK}{_BETWEEN}{_INVISIBLE}，]{{0,12}}?[{_CJK}]{gap}[{_CJK}]"
     mixed = [sign for sign in _pinyin_signs() if not sign.isascii()]
     return (
         Reading("invisible", re.compile(rf"[{_INVISIBLE}][{_INVISIBLE}]*\w"), _visible, 0.1),
         Reading("spaced", re.compile(single), _joined_letters, 0.3),
+        Reading("wide", re.compile("  [a-z]{1,14}  +[a-z]{1,14}  +[a-z]"), _narrow, 0.05),
         Reading("spaced", re.compile(split), _joined_characters, 0.15, chinese=True),
         Reading("leetspeak", re.compile("[013457@$!][a-z]"), _plain_letters, 0.3),
+        Reading("joined", spellings.JOINED, spellings.parted, 0.1),
+        Reading("hyphened", spellings.hyphened(), spellings.without_hyphens, 0.1),
+        Reading("by sound", spellings.unusual(), spellings.in_standard, 0.1, chinese=True),
         Reading.by_words("pinyin", _sounded(), _hanzi, 0.25),
         Reading("pinyin", search_for(mixed), _hanzi, 0.25, chinese=True),
         Reading.by_words("rot13", _rotated(), _rot13, 0.4),
@@ -81,10 +86,11 @@ def _reversed() -> list[str]:
 
 @cache
 def _any_clue() -> re.Pattern[str]:
-    return search_for(map(_clue, (*_sounded(), *_rotated(), *_reversed())))
+    disguised = map(_clue, (*_sounded(), *_rotated(), *_reversed()))
+    return search_for(disguised)
 
 
-def readings_for(text: str, words: Iterable[str]) -> Iterator[Reading]:
+def readings_for(text: str, words: Set[str]) -> Iterator[Reading]:
     """Those that `text` may need; `words` are its different Latin words."""
     chinese = _chinese().search(text) is not None
     telling = [word for word in words if _tells(word)]
@@ -93,6 +99,10 @@ def readings_for(text: str, words: Iterable[str]) -> Iterator[Reading]:
         clue = not reading.clue or (telling and reading.clue.search(listed))
         if clue and (chinese or not reading.chinese):
             yield reading
+    if slips := spellings.misspellings().keys() & words:
+        yield Reading("misspelt", spellings.slip(slips), spellings.spelt, 0.1)
+    if foreign := chinese and spellings.pairs("mixed").keys() & words:
+        yield Reading("mixed", spellings.foreign(foreign), spellings.in_one_language, 0.1, chinese=True)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -135,7 +145,11 @@ def _joined_letters(sentence: str) -> str:
             return " ".join(joined)
         return _known_words().sub(r" \g<0> ", "".join(joined))
 
-    return _letter_run().sub(join, _visible(sentence))
+    return _repeated_spaces().sub(" ", _letter_run().sub(join, _visible(sentence)))
+
+
+def _narrow(sentence: str) -> str:
+    return _repeated_spaces().sub(" ", sentence)
 
 
 def _joined_characters(sentence: str) -> str:
@@ -227,6 +241,11 @@ def _invisible() -> re.Pattern[str]:
 @cache
 def _letter_run() -> re.Pattern[str]:
     return re.compile(rf"(?<![a-z])(?:[a-z][{_BETWEEN}]{{1,4}}){{3,}}[a-z](?![a-z])")
+
+
+@cache
+def _repeated_spaces() -> re.Pattern[str]:
+    return re.compile("  +")
 
 
 @cache

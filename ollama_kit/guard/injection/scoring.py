@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache, reduce
+from itertools import accumulate, islice
 from operator import or_
 
 from ollama_kit.guard.injection.literals import SHORTEST, Literals, expected, required
+from ollama_kit.guard.injection.speech import binds_parties, is_supplied, narrates, relates, without_quotations
 from ollama_kit.guard.injection.tables import LANGUAGES, START, Rule, concepts, outline, rules, stands_for
 
 REPORTED = 0.45
 """What is left of a score where the text only speaks about an injection: the suspicious part is a quotation."""
 
 
-_SPOKEN_TO = {"address", "order"}
+_SPOKEN_TO = {"address", "order", "spoken", "bidden"}
 """Families that also fit a sentence about a machine, and not to it."""
 
 LED = "{start}"
@@ -56,7 +58,7 @@ class Score:
         return max(self.families, key=lambda family: self.families[family], default="")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Compiled:
     """A rule with the words of its concepts in it, compiled when it is first tried. All parts must be found. Of one
     that needs the start of an order, `led` is true and its part is the rest: to look for the start last is quicker."""
@@ -115,6 +117,14 @@ def _flags(word: str, triggers: Triggers) -> int:
 
 
 @dataclass(frozen=True)
+class Hope:
+    """That a sentence comes to a score of `enough`, or shows a family of `always`."""
+
+    enough: float
+    always: frozenset[str]
+
+
+@dataclass(frozen=True, eq=False)
 class RuleSet:
     """All rules, and the literals that tell which of them can match at all.
 
@@ -132,57 +142,78 @@ class RuleSet:
         are known to hold none."""
         return {word: flags for word in words if (flags := _flags(word, self.in_words))}
 
-    def hits(self, text: str, telling: Mapping[str, int]) -> list[tuple[int, int]]:
-        """Places in folded `text` where a literal stands, each with the flags it sets; `telling` are those of its
-        words that hold one."""
+    def hits(self, text: str) -> tuple[list[tuple[int, int]], set[str]]:
+        """Places in folded `text` where a literal stands, each with the flags it sets; and the different Latin words
+        of the text."""
         flags = self.elsewhere.flags
         found = [(at, flags[literal]) for at, literal in self.elsewhere.literals.places(text)]
-        if telling:
-            found += [(word.start(), telling[word[0]]) for word in _word().finditer(text) if word[0] in telling]
-        return found
+        parts = _parted().split(text)  # what stands between words, and words, in turns
+        words = set(parts[1::2])
+        if telling := self.telling(words):
+            places = islice(accumulate(map(len, parts)), 0, None, 2)
+            found += [(at, telling[word]) for at, word in zip(places, parts[1::2], strict=False) if word in telling]
+        return found, words
 
-    def ready(self, flags: int) -> list[int]:
+    def ready(self, flags: int) -> Sequence[int]:
         """The numbers of the rules to try, once `flags` are set; heavier rules first."""
         if not flags:
-            return []
+            return ()
         flags |= self.given
-        count = len(self.rules)
-        every = (1 << count) - 1
-        left = flags & (flags >> count) & (flags >> 2 * count) & every
-        numbers = []
-        while left:
-            lowest = left & -left
-            numbers.append(lowest.bit_length() - 1)
-            left ^= lowest
-        return numbers
+        return _numbers(flags & (flags >> len(self.rules)) & (flags >> 2 * len(self.rules)))
 
-    def score(self, sentence: str, candidates: Iterable[int] | None = None) -> Score:
-        """The score of a folded sentence by the rules numbered in `candidates` (all that its literals allow)."""
+    def score(self, sentence: str, candidates: Iterable[int] | None = None, hope: Hope | None = None) -> Score:
+        """The score of a folded sentence by the rules numbered in `candidates` (all that its literals allow), heavier
+        ones first. With `hope`, no more rules are tried than show that there is none."""
         if candidates is None:
-            flags = (found for _, found in self.hits(sentence, self.telling(latin_words(sentence))))
+            flags = (found for _, found in self.hits(sentence)[0])
             candidates = self.ready(reduce(or_, flags, 0))
         families: dict[str, float] = {}
-        for number in candidates:
-            rule = self.rules[number]
-            if rule.weight > families.get(rule.family, 0.0) and rule.matches(sentence):
+        lost = 1.0
+        for rule, ahead in _steps(self, tuple(candidates)):
+            if hope and 1.0 - lost * ahead < hope.enough and rule.family not in hope.always:
+                continue
+            known = families.get(rule.family, 0.0)
+            if rule.weight > known and rule.matches(sentence):
                 families[rule.family] = rule.weight
+                lost *= (1.0 - rule.weight) / (1.0 - known)
         return self._discounted(sentence, Score(families)) if families else Score()
 
     def _discounted(self, sentence: str, score: Score) -> Score:
-        """Less where the text reports what somebody else said, and says nothing itself; or where it binds the parties
-        of a contract, and speaks of no machine, or of one that a party supplies and of what that is to do."""
+        """Less for what somebody else said or did, for the terms of a contract, and for what a machine is to do."""
         if score.total < REPORTED or "turn" in score.families:
             return score
-        if _spoken("parties").search(sentence) and not _spoken("machine").search(sentence):
+        if binds_parties(sentence) or (score.families.keys() <= _SPOKEN_TO and is_supplied(sentence)):
             return Score(score.families, REPORTED)
-        if score.families.keys() <= _SPOKEN_TO and _spoken("supplied").search(sentence):
-            return Score(score.families, REPORTED)
-        if not _spoken("reported").search(sentence):
-            return score
-        rest, quotations = _quotations().subn(" ", sentence)
-        if quotations and self.score(rest).total < REPORTED:
+        rest = without_quotations(sentence)
+        if rest is None:
+            return Score(score.families, REPORTED) if narrates(sentence) else score
+        if relates(sentence) and self.score(rest).total < REPORTED:
             return Score(score.families, REPORTED)
         return score
+
+
+@lru_cache(maxsize=1 << 12)
+def _numbers(bits: int) -> tuple[int, ...]:
+    """The places of the bits that are set, lowest first. Most sentences are ready for the same few rules."""
+    numbers = []
+    while bits:
+        lowest = bits & -bits
+        numbers.append(lowest.bit_length() - 1)
+        bits ^= lowest
+    return tuple(numbers)
+
+
+@lru_cache(maxsize=1 << 12)
+def _steps(among: RuleSet, numbers: tuple[int, ...]) -> tuple[tuple[Compiled, float], ...]:
+    """The rules to try, each with what would be left of a score's remainder if it and all after it matched."""
+    steps, ahead = [], 1.0
+    heaviest: dict[str, float] = {}
+    for number in reversed(numbers):
+        rule = among.rules[number]
+        ahead *= (1.0 - rule.weight) / (1.0 - heaviest.get(rule.family, 0.0))
+        heaviest[rule.family] = rule.weight
+        steps.append((rule, ahead))
+    return tuple(reversed(steps))
 
 
 @cache
@@ -231,26 +262,15 @@ def _known(language: str) -> Mapping[str, list[frozenset[str]]]:
 
 
 @cache
+def _parted() -> re.Pattern[str]:
+    return re.compile("([a-z][a-z]+)")
+
+
+@cache
 def _word() -> re.Pattern[str]:
     return re.compile("[a-z][a-z]+")
-
-
-def latin_words(text: str) -> set[str]:
-    """The different words of small Latin letters in folded `text`, but for single letters."""
-    return set(_word().findall(text))
 
 
 @cache
 def _led() -> re.Pattern[str]:
     return re.compile(START + r"\Z")
-
-
-@cache
-def _spoken(concept: str) -> re.Pattern[str]:
-    """A concept in any language."""
-    return re.compile(concepts("zh")[concept] + "|" + concepts("en")[concept])
-
-
-@cache
-def _quotations() -> re.Pattern[str]:
-    return re.compile(r"[“\"「『‘《][^”\"」』’》\n]{1,200}[”\"」』’》]|(?<!\w)['`][^'`\n]{1,200}['`]")

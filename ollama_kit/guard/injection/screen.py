@@ -7,7 +7,7 @@ what it carries in code. The sentence is the span.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from functools import cache
 from typing import Literal
 
@@ -16,7 +16,7 @@ from ollama_kit.guard.injection.folding import fold
 from ollama_kit.guard.injection.layout import stray_lines
 from ollama_kit.guard.injection.payloads import payloads
 from ollama_kit.guard.injection.readings import readings_for
-from ollama_kit.guard.injection.scoring import Score, latin_words, rule_set
+from ollama_kit.guard.injection.scoring import Hope, Score, rule_set
 from ollama_kit.guard.injection.sentences import Sentences, trimmed
 from ollama_kit.guard.report import Finding, Severity
 from ollama_kit.guard.spans import Changed, Edit, apply
@@ -41,7 +41,7 @@ def find_injection(text: str, source: str, *, threshold: float = DEFAULT_THRESHO
     """
     return tuple(
         _finding(span, score, reading, source)
-        for span, (score, reading) in sorted(_scores(text).items())
+        for span, (score, reading) in sorted(_scores(text, threshold).items())
         if score.total >= threshold
     )
 
@@ -120,50 +120,68 @@ def _disjoint(spans: Iterator[Span]) -> Iterator[Span]:
         yield current
 
 
-def _scores(text: str, depth: int = 0) -> dict[Span, tuple[Score, str]]:
-    """The best score of each sentence that has any, and the reading that gave it."""
+def _scores(text: str, threshold: float, depth: int = 0) -> dict[Span, tuple[Score, str]]:
+    """The best score of each sentence that has any, and the reading that gave it. A score below `threshold` may be
+    lower than it is."""
     folded = fold(text)
     sentences = Sentences.of(folded)
-    words = latin_words(folded)
+    candidates, words = _candidates(folded, sentences)
     best: dict[Span, tuple[Score, str]] = {}
 
     def offer(span: Span, score: Score, reading: str = "") -> None:
         if span not in best or score.total > best[span][0].total:
             best[span] = score, reading
 
-    for span, numbers in _candidates(folded, sentences, words).items():
-        score = rule_set().score(folded[span[0] : span[1]], numbers)
-        if score.families:
-            offer(span, score)
-    for span, name, score in _disguised(folded, sentences, words):
+    for span, name, score in (*_disguised(folded, sentences, words), *_encoded(text, sentences, depth)):
         offer(span, score, name)
-    for span, name, score in _encoded(text, sentences, depth):
-        offer(span, score, name)
+    led = {sentences.after(span[1]) for span in best}
+    for span, numbers in candidates.items():
+        score = rule_set().score(folded[span[0] : span[1]], numbers, _hope(threshold, led=span in led))
+        if score.families.keys() & _LEADS.keys():
+            led.add(sentences.after(span[1]))
+        if score.families and score.total >= best.get(span, (Score(), ""))[0].total:
+            best[span] = score, ""
     for span, weight in stray_lines(folded):
-        offer(span, best.get(span, (Score(), ""))[0].plus("layout", weight))
+        score = rule_set().score(folded[span[0] : span[1]], candidates.get(span, ()))
+        offer(span, max(score, best.get(span, (Score(), ""))[0], key=lambda each: each.total).plus("layout", weight))
     _carry(sentences, best)
     return best
 
 
-def _candidates(folded: str, sentences: Sentences, words: Set[str]) -> dict[Span, list[int]]:
-    """The sentences that hold the literals of some rule, with the numbers of those rules. `words` are the different
-    Latin words of the text."""
+@cache
+def _hope(threshold: float, *, led: bool) -> Hope:
+    """What a sentence must come to by itself; less where the one before may add to it."""
+    added = max(weight for weight, _ in _LEADS.values()) if led else 0.0
+    return Hope(1.0 - (1.0 - threshold) / (1.0 - added), frozenset(_LEADS))
+
+
+def _candidates(folded: str, sentences: Sentences) -> tuple[dict[Span, Sequence[int]], Set[str]]:
+    """The sentences that hold the literals of some rule, with the numbers of those rules; and the different Latin
+    words of the text."""
     spans = list(sentences.every())
     starts, ends = [span[0] for span in spans[1:]], [span[1] for span in spans]
     starts.append(len(folded) + 1)  # no place is in a sentence after the last
-    seen = [0] * len(spans)
+    seen = [0] * (len(spans) + 1)
+    ready: list[Sequence[int]] = [()] * len(spans)
     number = 0
-    telling = rule_set().telling(words)
+    words: set[str] = set()
     for start, end in sentences.blocks(BLOCK):
-        for place, flags in sorted(rule_set().hits(folded[start:end], telling)):
+        hits, held = rule_set().hits(folded[start:end])
+        words |= held
+        for place, flags in sorted(hits):
             at = start + place
             while at >= ends[number]:
+                if seen[number]:
+                    ready[number] = rule_set().ready(seen[number])
+                    seen[number] = 0
                 number += 1
             seen[number] |= flags
             if at >= starts[number]:
                 seen[number + 1] |= flags
-    tries = zip(spans, map(rule_set().ready, seen), strict=True)
-    return {trimmed(folded, *span): numbers for span, numbers in tries if numbers}
+    for last in range(number, len(spans)):
+        ready[last] = rule_set().ready(seen[last])
+    tries = zip(spans, ready, strict=True)
+    return {trimmed(folded, *span): numbers for span, numbers in tries if numbers}, words
 
 
 def _disguised(folded: str, sentences: Sentences, words: Set[str]) -> Iterator[tuple[Span, str, Score]]:
@@ -182,7 +200,7 @@ def _encoded(text: str, sentences: Sentences, depth: int) -> Iterator[tuple[Span
     if depth >= DEEPEST:
         return
     for payload in payloads(text):
-        inside = _scores(payload.text, depth + 1).values()
+        inside = _scores(payload.text, 0.0, depth + 1).values()
         score = max((score for score, _ in inside), key=lambda score: score.total, default=Score())
         if score.families:
             yield sentences.around(payload.start), payload.code, score.plus("disguise", 0.25)

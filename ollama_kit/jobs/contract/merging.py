@@ -9,7 +9,7 @@ from typing import Any
 from ollama_kit.jobs.contract.answers import Answer, Answered, Notice
 from ollama_kit.jobs.contract.meaning import figures_alike, meaning_of
 from ollama_kit.jobs.contract.passages import ContractText, Evidence
-from ollama_kit.jobs.contract.proof.own_words import sides_in
+from ollama_kit.jobs.contract.proof.own_words import sides_in_order
 from ollama_kit.jobs.contract.proof.prover import Claim, Prover
 from ollama_kit.jobs.contract.questions.questionnaire import Question
 from ollama_kit.jobs.likeness import alike, letters_of
@@ -73,7 +73,7 @@ def _same(question: Question, one: Claim, other: Claim) -> bool:
         return True
     shares = any(start < end_too and start_too < end for start, end in one.spans for start_too, end_too in other.spans)
     first, second = _words(one.value), _words(other.value)
-    if not shares or sides_in(first) != sides_in(second) or not figures_alike(first, second):
+    if not shares or sides_in_order(first) != sides_in_order(second) or not figures_alike(first, second):
         return False
     within = letters_of(first) in letters_of(second) or letters_of(second) in letters_of(first)
     return alike(first, second) >= VERY_LIKE or (within and not question.several)

@@ -9,7 +9,7 @@ import pytest
 
 from ollama_kit.jobs.contract.extraction import extract_facts
 from ollama_kit.jobs.contract.passages import ContractText
-from ollama_kit.jobs.contract.proof.own_words import sides_of
+from ollama_kit.jobs.contract.planning import sides_of
 from ollama_kit.jobs.contract.proof.prover import Claim, Prover
 from ollama_kit.jobs.contract.questions.questionnaire import load_questionnaire
 from ollama_kit.jobs.documents.reading import read_document
@@ -183,8 +183,10 @@ ENGLISH = [
         "termination",
         {"says": "Provider may end the agreement for any reason on 15 days' notice"},
         [
-            "Provider may terminate this Agreement for any reason or"
-            " no reason upon fifteen (15) days’ written notice to Client."
+            (
+                "Provider may terminate this Agreement for any reason or"
+                " no reason upon fifteen (15) days’ written notice to Client."
+            )
         ],
     ),
     (
@@ -208,8 +210,10 @@ ENGLISH = [
         "Half of the $42,000 set-up fee is due at once, then $6,800 a month in advance.",
         [
             "forty-two thousand dollars (US$42,000.00)",
-            "Client shall pay a monthly subscription fee of"
-            " US$6,800.00, invoiced in advance on the first business day of each month",
+            (
+                "Client shall pay a monthly subscription fee of"
+                " US$6,800.00, invoiced in advance on the first business day of each month"
+            ),
         ],
     ),
 ]
@@ -223,7 +227,7 @@ def test_natural_answers_are_proven(name: str, language: str, answers: list[tupl
     """Each of them: figures in other forms, one side by"
     " its other name, several quotes, words of the model's own."""
     document = read_document(EXAMPLES / name)
-    prover = Prover(ContractText.of(document), sides_of(extract_facts(document).parties))
+    prover = Prover(ContractText.of(document), sides_of(extract_facts(document)))
     schemas = {question.name: question.schema for question in load_questionnaire(language).questions}
     claims = [
         prover.prove(Claim(question, value), quotes, schemas.get(question, {"type": "string"}))

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cache
 
 from ollama_kit.jobs.contract.facts.chinese_parties import ROLES
-from ollama_kit.jobs.contract.facts.values import Party
 from ollama_kit.jobs.figures.numerals import NUMERAL_CLASS
 
 _SAME = {
@@ -64,13 +63,12 @@ def sides_in(text: str) -> frozenset[str]:
     >>> sorted(sides_in("The Client may terminate; 甲方不得"))
     ['client', '甲方']
     """
-    return frozenset(match[0].lower() for match in _side().finditer(text))
+    return frozenset(sides_in_order(text))
 
 
-def sides_of(parties: Iterable[Party]) -> tuple[frozenset[str], ...]:
-    """The roles that each party goes by, in lower case."""
-    called = (frozenset(role.lower() for role in party.roles) for party in parties)
-    return tuple(names for names in called if names)
+def sides_in_order(text: str) -> tuple[str, ...]:
+    """The sides as the text names them: who owes and who is owed."""
+    return tuple(match[0].lower() for match in _side().finditer(text))
 
 
 def is_name(words: str) -> bool:

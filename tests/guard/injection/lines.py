@@ -8,6 +8,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 DATA = HERE.parent.parent / "data" / "injection" / "lines.jsonl"
+PARAPHRASES = DATA.with_name("paraphrases.jsonl")
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Labelled:
     id: str
     text: str
     attack: bool
+    language: str
 
 
 def attacks() -> list[Line]:
@@ -35,9 +37,9 @@ def harmless() -> list[Line]:
     return [Line("", _plain(line)) for line in _lines("benign.txt")]
 
 
-def labelled() -> list[Labelled]:
-    rows = map(json.loads, DATA.read_text(encoding="utf-8").splitlines())
-    return [Labelled(row["id"], row["text"], row["label"] == "attack") for row in rows]
+def labelled(path: Path = DATA) -> list[Labelled]:
+    rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    return [Labelled(row["id"], row["text"], row["label"] == "attack", row["lang"]) for row in rows]
 
 
 def _lines(name: str) -> list[str]:

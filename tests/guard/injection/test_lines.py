@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ollama_kit.guard.injection import find_injection
-from tests.guard.injection.lines import Line, attacks, harmless, labelled
+from ollama_kit.guard.injection import DEFAULT_THRESHOLD, find_injection
+from ollama_kit.guard.injection.screen import _scores
+from tests.guard.injection.lines import PARAPHRASES, Line, attacks, harmless, labelled
 
 
 @pytest.mark.parametrize("line", attacks(), ids=lambda line: f"{line.family}: {line.text[:24]!r}")
@@ -30,3 +31,28 @@ def test_labelled_harmless_lines_are_not_flagged() -> None:
     """None of the project's own hard negatives is taken for an attack."""
     flagged = {line.id for line in labelled() if not line.attack and find_injection(line.text, "document 0")}
     assert flagged == set()
+
+
+def _found_paraphrases(language: str, *, attack: bool) -> int:
+    lines = [line for line in labelled(PARAPHRASES) if (line.language, line.attack) == (language, attack)]
+    assert len(lines) == 120
+    return sum(bool(find_injection(line.text, "document 0")) for line in lines)
+
+
+@pytest.mark.parametrize(("language", "least"), [("en", 116), ("zh", 117)])
+def test_paraphrased_attacks_are_mostly_found(language: str, least: int) -> None:
+    """Of 120 attacks worded without a look at the rules, which were widened on them since, few are missed."""
+    assert _found_paraphrases(language, attack=True) >= least
+
+
+@pytest.mark.parametrize(("language", "most"), [("en", 2), ("zh", 4)])
+def test_paraphrased_look_alikes_are_mostly_left_alone(language: str, most: int) -> None:
+    """Of 120 harmless lines that say what those attacks say, few are flagged."""
+    assert _found_paraphrases(language, attack=False) <= most
+
+
+def test_trying_fewer_rules_changes_no_verdict() -> None:
+    """What is dismissed because it can not come to the threshold does not come to it."""
+    for line in (*labelled(), *labelled(PARAPHRASES)):
+        whole = {span for span, (score, _) in _scores(line.text, 0.0).items() if score.total >= DEFAULT_THRESHOLD}
+        assert {finding.span for finding in find_injection(line.text, "document 0")} == whole, line.id

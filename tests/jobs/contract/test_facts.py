@@ -294,7 +294,7 @@ def test_a_sentence_ends_behind_no_abbreviation() -> None:
 )
 def test_how_long_a_warranty_runs(text: str, length: tuple[int, str] | None) -> None:
     """Where the length is the warranty's own."""
-    assert [(one.count, one.unit) for one in facts_of(text + "\n").warranties] == ([length] if length else [])
+    assert [(int(one.count), one.unit) for one in facts_of(text + "\n").warranties] == ([length] if length else [])
 
 
 @pytest.mark.parametrize(

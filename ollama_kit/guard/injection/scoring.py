@@ -116,7 +116,7 @@ def _flags(word: str, triggers: Triggers) -> int:
     return found
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Hope:
     """That a sentence comes to a score of `enough`, or shows a family of `always`."""
 
@@ -167,9 +167,12 @@ class RuleSet:
         if candidates is None:
             flags = (found for _, found in self.hits(sentence)[0])
             candidates = self.ready(reduce(or_, flags, 0))
+        numbers = tuple(candidates)
+        if hope and not any(rule.matches(sentence) for rule in _worthwhile(self, numbers, hope)):
+            return Score()
         families: dict[str, float] = {}
         lost = 1.0
-        for rule, ahead in _steps(self, tuple(candidates)):
+        for rule, ahead in _steps(self, numbers):
             if hope and 1.0 - lost * ahead < hope.enough and rule.family not in hope.always:
                 continue
             known = families.get(rule.family, 0.0)
@@ -214,6 +217,13 @@ def _steps(among: RuleSet, numbers: tuple[int, ...]) -> tuple[tuple[Compiled, fl
         heaviest[rule.family] = rule.weight
         steps.append((rule, ahead))
     return tuple(reversed(steps))
+
+
+@lru_cache(maxsize=1 << 12)
+def _worthwhile(among: RuleSet, numbers: tuple[int, ...], hope: Hope) -> tuple[Compiled, ...]:
+    """The rules to try as long as none has matched."""
+    steps = _steps(among, numbers)
+    return tuple(rule for rule, ahead in steps if 1.0 - ahead >= hope.enough or rule.family in hope.always)
 
 
 @cache

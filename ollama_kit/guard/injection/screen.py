@@ -132,7 +132,7 @@ def _scores(text: str, threshold: float, depth: int = 0) -> dict[Span, tuple[Sco
         if span not in best or score.total > best[span][0].total:
             best[span] = score, reading
 
-    for span, name, score in (*_disguised(folded, sentences, words), *_encoded(text, sentences, depth)):
+    for span, name, score in (*_disguised(folded, sentences, words, threshold), *_encoded(text, sentences, depth)):
         offer(span, score, name)
     led = {sentences.after(span[1]) for span in best}
     for span, numbers in candidates.items():
@@ -149,10 +149,10 @@ def _scores(text: str, threshold: float, depth: int = 0) -> dict[Span, tuple[Sco
 
 
 @cache
-def _hope(threshold: float, *, led: bool) -> Hope:
-    """What a sentence must come to by itself; less where the one before may add to it."""
+def _hope(threshold: float, *, led: bool, disguise: float = 0.0) -> Hope:
+    """What a sentence must come to by itself; less where the one before, or a disguise, may add to it."""
     added = max(weight for weight, _ in _LEADS.values()) if led else 0.0
-    return Hope(1.0 - (1.0 - threshold) / (1.0 - added), frozenset(_LEADS))
+    return Hope(1.0 - (1.0 - threshold) / ((1.0 - added) * (1.0 - disguise)), frozenset(_LEADS))
 
 
 def _candidates(folded: str, sentences: Sentences) -> tuple[dict[Span, Sequence[int]], Set[str]]:
@@ -184,14 +184,17 @@ def _candidates(folded: str, sentences: Sentences) -> tuple[dict[Span, Sequence[
     return {trimmed(folded, *span): numbers for span, numbers in tries if numbers}, words
 
 
-def _disguised(folded: str, sentences: Sentences, words: Set[str]) -> Iterator[tuple[Span, str, Score]]:
+def _disguised(
+    folded: str, sentences: Sentences, words: Set[str], threshold: float
+) -> Iterator[tuple[Span, str, Score]]:
     for reading in readings_for(folded, words):
         seen: Span = (0, 0)
         for sign in reading.sign.finditer(folded):
             if seen[0] <= sign.start() < seen[1]:
                 continue
             seen = sentences.around(sign.start())[0], sentences.around(sign.end() - 1)[1]
-            score = rule_set().score(reading.read(folded[seen[0] : seen[1]]))
+            plain = reading.read(folded[seen[0] : seen[1]])
+            score = rule_set().score(plain, hope=_hope(threshold, led=True, disguise=reading.weight))
             if score.families:
                 yield seen, reading.name, score.plus("disguise", reading.weight)
 

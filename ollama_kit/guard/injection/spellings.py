@@ -16,7 +16,7 @@ from ollama_kit.guard.injection.tables import word_lists
 _CJK = "\u3400-\u9fff"
 _JOINTS = r"_.*+|\\\-"
 
-JOINED = re.compile(rf"[{_JOINTS}][a-z]{{2,14}}[{_JOINTS}][a-z]{{2,14}}[{_JOINTS}][a-z]")
+JOINED = re.compile(rf"([{_JOINTS}])[a-z]{{2,14}}\1[a-z]{{2,14}}\1[a-z]{{2,14}}(?![a-z0-9])")
 """Words with a sign in place of each space between them."""
 
 

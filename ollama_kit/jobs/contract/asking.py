@@ -108,10 +108,11 @@ class Asker:
         there. Gives what the guard found in those passages."""
         claims = claims_of(ask, answers)
         open_at = [at for at, claim in enumerate(claims) if not claim.is_proven][:MOST_AGAIN]
-        prompt, room = "", 0
+        prompt, room = render_prompt(PASSAGE.format(language=ask.subject.language), {}), 0
+        statements = Document("")
         while open_at:
-            prompt = self._prompt(ask, [claims[at] for at in open_at])
-            room = ask.subject.room - ask.subject.packer.count(prompt)
+            statements = self._statements(ask, [claims[at] for at in open_at])
+            room = ask.subject.room - ask.subject.packer.count(prompt) - ask.subject.packer.count(statements.text)
             if room >= LEAST_PASSAGE:
                 break
             open_at.pop()
@@ -119,7 +120,7 @@ class Asker:
         if window is None:
             return
         try:
-            result = self._chat(ask, prompt, window, passage_form(len(open_at)))
+            result = self._chat(ask, prompt, window, passage_form(len(open_at)), statements)
         except ServerError:
             raise
         except OllamaKitError:  # what was proven stays proven
@@ -129,14 +130,11 @@ class Asker:
                 answers[open_at[int(item["claim"]) - 1]]["again"].append(item["quote"])
         yield from _found(result, window)
 
-    def _prompt(self, ask: Ask, claims: Sequence[Claim]) -> str:
-        """The prompt that asks for the quotes of some claims, by their numbers from 1."""
+    def _statements(self, ask: Ask, claims: Sequence[Claim]) -> Document:
+        """Some claims by their numbers from 1. They are a document, for their words come from the contract."""
         asked = {question.name: question for question in ask.questions}
-        told = [
-            {"number": number, "text": said(asked[claim.question], claim.value)}
-            for number, claim in enumerate(claims, 1)
-        ]
-        return render_prompt(PASSAGE.format(language=ask.subject.language), {"claims": told})
+        lines = (f"{number}: {said(asked[one.question], one.value)}" for number, one in enumerate(claims, 1))
+        return Document("\n".join(lines))
 
     def _passage(self, ask: Ask, claims: Sequence[Claim], limit_tokens: int) -> Window | None:
         """The pieces likest to the claims, each claim's best first."""
@@ -150,11 +148,11 @@ class Asker:
         wanted = dict.fromkeys(at for rank in range(3) for places in ranked for at in places[rank : rank + 1])
         return subject.packer.passage(subject.pieces.segments, list(wanted), limit_tokens) if wanted else None
 
-    def _chat(self, ask: Ask, prompt: str, window: Window, form: Mapping[str, Any]) -> Result:
+    def _chat(self, ask: Ask, prompt: str, window: Window, form: Mapping[str, Any], *more: Document) -> Result:
         return self.client.chat(
             self.model,
             prompt,
-            documents=[Document(window.text, ask.subject.name)],
+            documents=[Document(window.text, ask.subject.name), *more],
             schema=form,
             options={"seed": ask.seed},
             policy=self.policy,

@@ -114,7 +114,7 @@ class Planner:
             name = SUMMARY if self.purpose == "summary" else FACTS
             self._known[language] = load_questionnaire(language, name=name, path=self.own)
             # What is wrong with the template is told now, and not when half of a contract was asked about.
-            render_prompt(PASSAGE.format(language=language), {"claims": [{"number": 1, "text": ""}]})
+            render_prompt(PASSAGE.format(language=language), {})
         return self._known[language]
 
     def _group(self, subject: Subject, questionnaire: Questionnaire, questions: tuple[Question, ...]) -> Group:

@@ -136,6 +136,7 @@ class _Run:
             else:
                 yield task
         self.meter.complete = True
+        tell()  # the last outcome may have been told of before it was known to be the last
 
     def _take_up(self, waiting: Iterator[Task]) -> None:
         while True:

@@ -70,8 +70,10 @@ def test_the_plan_is_what_ollama_logs_and_reports(name: str, files: Files, real_
     """Ollama 0.9.3: its runner's log lines, and what /api/ps says while the model is loaded."""
     model = f"planned-{name}"
     api.create(real_server.url, model, files(name))
-    start = real_server.log_path.stat().st_size
     with Server.at(real_server.url, {}) as server:
+        for loaded in server.running():  # the same weights under another name would not be loaded, nor logged, again
+            server.unload(loaded.name)
+        start = real_server.log_path.stat().st_size
         asked = {"model": model, "options": {"num_ctx": 4096}}
         status, _ = api.request(real_server.url, "POST", "/api/generate", asked)
         assert (status == 200) == (name != ENDS_AT_WARM_UP)

@@ -38,6 +38,7 @@ def job_on(server: RealServer, base: str, folder: Path, most: int) -> Iterator[C
         build(load_spec("dull"), opened)
     with Client(Settings(host=server.url)) as client, Ledger(folder / "ledger.sqlite", JOB) as ledger:
         yield ContractJob(client, "dull", ledger, policy="short")
+        client.server.unload("dull")
 
 
 def all_is_marked(report: ContractReport) -> None:

@@ -47,6 +47,10 @@ class ContractRun:
                 "--format is for files",
                 hint=("Name a folder with --out.", "请用 --out 指定输出文件夹。"),
             )
+        if "xlsx" in self.flags["formats"]:
+            from ollama_kit.jobs.contract.writers.workbook import require_openpyxl
+
+            require_openpyxl()
 
     def documents(self) -> Iterator[ReadDocument]:
         """Each file that can be read; one that can not is told at once, and does not stop the others."""
@@ -82,7 +86,7 @@ class ContractRun:
         from ollama_kit.jobs.contract.writers import report_as_dict, write_files, write_markdown
 
         out: Path | None = self.flags["out"]
-        for path in write_files(reports, out, self.flags["formats"] or formats) if out else ():
+        for path in write_files(reports, out, self.flags["formats"] or _writable(formats)) if out else ():
             click.echo(f"wrote {path}", err=True)
         names = told_apart([*self.read, *(Path(error.path) for error in self.refused)])
         for name, report in zip(names, reports, strict=False):
@@ -158,6 +162,19 @@ class ContractRun:
             "incomplete": len(reports) - complete,
             "refused": len(self.refused),
         }
+
+
+def _writable(formats: Sequence[str]) -> list[str]:
+    """The formats without the sheet where the package for it is not installed: nobody asked for it by name."""
+    from ollama_kit.jobs.contract.writers.workbook import require_openpyxl
+
+    try:
+        require_openpyxl()
+    except UsageError as error:
+        if "xlsx" in formats:
+            warn(f"no sheet is written. {error}")
+        return [name for name in formats if name != "xlsx"]
+    return list(formats)
 
 
 def _first_line(path: Path) -> str:

@@ -32,13 +32,10 @@ COMMENT_WIDTH, COMMENT_HEIGHT = 420, 200
 """Points; a longer comment is scrolled."""
 
 
-def write_xlsx(reports: Sequence[ContractReport]) -> bytes:
-    """The workbook of a batch, byte for byte the same for the same reports. UsageError without `openpyxl`.
-
-    Text is text: no cell is a formula, not even once it is edited. Cells with a conflict or with what is unproven are
-    coloured and say so; what is too long for a cell or a comment is cut visibly."""
+def require_openpyxl() -> None:
+    """Returns where sheets can be written. UsageError, with the remedy, where the package for them is not installed."""
     try:
-        from openpyxl import Workbook
+        import openpyxl  # noqa: F401
     except ImportError as problem:
         raise UsageError(
             "Excel sheets need the package openpyxl, which is not installed",
@@ -47,6 +44,16 @@ def write_xlsx(reports: Sequence[ContractReport]) -> bytes:
                 "请安装：pip install 'ollama-kit[contract]'。",
             ),
         ) from problem
+
+
+def write_xlsx(reports: Sequence[ContractReport]) -> bytes:
+    """The workbook of a batch, byte for byte the same for the same reports. UsageError without `openpyxl`.
+
+    Text is text: no cell is a formula, not even once it is edited. Cells with a conflict or with what is unproven are
+    coloured and say so; what is too long for a cell or a comment is cut visibly."""
+    require_openpyxl()
+    from openpyxl import Workbook
+
     table = table_of(reports)
     book = Workbook()
     book.properties.creator = AUTHOR

@@ -36,7 +36,7 @@ $(VENV)/.installed-test: $(VENV)/.created pyproject.toml
 	$(PIP) install -e '.[test]'
 	@touch $@ $(VENV)/.installed
 
-demo: setup ## summarise a shipped group chat with a real model
+demo: setup ## summarize a shipped group chat with a real model
 ifdef REAL_PLATFORM
 	@$(BIN)/python -m tests.realserver run -- $(BIN)/ollama-kit demo
 else

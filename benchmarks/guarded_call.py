@@ -37,7 +37,7 @@ PIECES = 3
 MANY_PIECES = 203
 STAGE_ROUNDS = {4_000: 100, 100_000: 15}
 STAGES: Mapping[str, Mapping[str, str]] = {
-    "normalise": {"normalise": "on"},
+    "normalize": {"normalize": "on"},
     "private data": {"secrets": "redact", "personal": "flag"},
     "injection": {"injection": "flag"},
     "control tokens": {"control_tokens": "break"},

@@ -2,7 +2,7 @@
 
     python benchmarks/injection.py [--threshold 0.5] [--missed]
 
-Reads the labelled lines of tests/data/injection and, where they exist, the shared data: the folder that
+Reads the labeled lines of tests/data/injection and, where they exist, the shared data: the folder that
 OLLAMA_KIT_SHARED_DATA names, else ../shared/data beside the repository. Lines are also counted by a half of their own,
 drawn by a hash of the text: rules are written on the first half and measured on the second.
 """
@@ -33,7 +33,7 @@ _SENTENCE = re.compile(r"[^。！？；\n]+[。！？；]?")
 
 @dataclass(frozen=True)
 class Line:
-    """One labelled line."""
+    """One labeled line."""
 
     id: str
     text: str
@@ -64,8 +64,8 @@ def shared_data() -> Path | None:
     return folder if folder.is_dir() else None
 
 
-def labelled(folder: Path | None) -> Iterator[Line]:
-    """Every labelled line there is, each text once."""
+def labeled(folder: Path | None) -> Iterator[Line]:
+    """Every labeled line there is, each text once."""
     paths = [("own", ROOT / "tests" / "data" / "injection" / "lines.jsonl")]
     if folder:
         paths += [(kind, folder / kind / "injection" / "injection.jsonl") for kind in ("own", "public")]
@@ -136,7 +136,7 @@ def main() -> None:
     parser.add_argument("--missed", action="store_true", help="list the ids of what was missed or wrongly found")
     asked = parser.parse_args()
     folder = shared_data()
-    lines = list(labelled(folder))
+    lines = list(labeled(folder))
     found = {line.text: bool(find_injection(line.text, line.id, threshold=asked.threshold)) for line in lines}
     shares(lines, found)
     texts = dict(everyday(folder)) if folder else {}

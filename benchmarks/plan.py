@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.timing import in_ms, in_turns, median_ratio, verdict
-from ollama_kit.memory.catalogue import catalogued
+from ollama_kit.memory.catalog import catalogd
 from ollama_kit.memory.fit import Fitting
 from ollama_kit.memory.gguf import read_gguf
 from ollama_kit.memory.plan import make_plan
@@ -21,7 +21,7 @@ ROUNDS = 7
 
 
 def run() -> Iterable[str]:
-    shape = catalogued(MODEL)
+    shape = catalogd(MODEL)
     assert shape is not None
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         path = write_sparse(Path(folder) / "27b.gguf", shape)

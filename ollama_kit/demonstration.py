@@ -55,7 +55,7 @@ def demonstrate(settings: Settings, progress: Progress, say: Say) -> Shown:
         say(f"{built.name}: {built.status} on {built.host}")
         say("reading the chat (a small model on a processor takes half a minute) …")
         try:
-            (summary,) = WeChatJob(client, SPEC, ledger, brief=True).summarise(messages)
+            (summary,) = WeChatJob(client, SPEC, ledger, brief=True).summarize(messages)
         finally:
             client.server.unload(SPEC)
     last = ended[-1]

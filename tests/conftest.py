@@ -164,7 +164,7 @@ def tiny_spm(real_server: RealServer) -> str:
 
 @pytest.fixture(scope="session")
 def tiny_f16(real_server: RealServer) -> str:
-    """The name of a random F16 llama on the real server, wide enough for every quantisation."""
+    """The name of a random F16 llama on the real server, wide enough for every quantization."""
     return _tiny(real_server, "tiny-f16")
 
 

@@ -142,7 +142,7 @@ def test_every_module_has_a_place_in_the_order() -> None:
 
 
 def test_imports_point_down() -> None:
-    """No module imports from a higher layer, nor from its neighbour on the same one."""
+    """No module imports from a higher layer, nor from its neighbor on the same one."""
     upward = [
         f"{module.name}:{found.line} imports {found.name}"
         for module in modules()

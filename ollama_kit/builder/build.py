@@ -82,7 +82,7 @@ class _Build:
             check_expectations(self.spec, base)
         expected = expected_model(request, base, self._source_blob())
         differences = expected.differences(old) if old else ()
-        # What a quantised file was made from can not be seen on the server: without a receipt it is made again.
+        # What a quantized file was made from can not be seen on the server: without a receipt it is made again.
         if old and not differences and not self.options.force and not request.quantize and not request.adapters:
             self._keep_receipt(request, installed, old.digest)
             return self._result("current", old.digest)

@@ -40,7 +40,7 @@ class Description:
         yield "model", f"{self.name} on {self.host}"
         yield "digest", self.digest[:12]
         yield "architecture", f"{self.architecture}, {self.parameters}"
-        yield "quantisation", self.quantization or "unknown"
+        yield "quantization", self.quantization or "unknown"
         yield "context", f"{self.context_tokens:,} tokens, from {self.context_from}{trained}"
         yield "GQA", f"{self.gqa or 'unknown'}{heads}"
         yield "tokenizer", f"{self.tokenizer} ({self.tokenizer_family or 'family not known'})"

@@ -63,7 +63,7 @@ class Expected:
 
 def expected_model(request: CreateRequest, base: ModelFacts | None, base_blob: str = "") -> Expected:
     """What `request` makes of `base`, by the server's rules of inheritance (facts of server/create.go): parameters
-    merge key by key, system and template replace where they are not empty, messages replace as a whole, licences
+    merge key by key, system and template replace where they are not empty, messages replace as a whole, licenses
     append. Without `base` only what the request itself says is known."""
     quantized = request.quantize is not None
     own_messages = tuple((message.role, message.content) for message in request.messages)

@@ -52,7 +52,7 @@ def ask_command(  # one parameter an option
     allow_remote: bool | None,
     as_json: bool,
 ) -> None:
-    """Ask MODEL, guarded: sanitised, fitted, checked, retried. MODEL is a spec's name, or a model on the server; PROMPT
+    """Ask MODEL, guarded: sanitized, fitted, checked, retried. MODEL is a spec's name, or a model on the server; PROMPT
     may come from standard input."""
     from ollama_kit.cli.output import print_json
     from ollama_kit.client import Client

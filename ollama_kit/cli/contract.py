@@ -83,7 +83,7 @@ def extract_command(ctx: click.Context, /, files: tuple[Path, ...], **flags: Any
 @json_option
 @click.pass_context
 def summarize_command(ctx: click.Context, /, files: tuple[Path, ...], **flags: Any) -> None:
-    """Summarise each contract on one page in plain words for whoever must sign it, each sentence with the words that
+    """Summarize each contract on one page in plain words for whoever must sign it, each sentence with the words that
     prove it. Exit code 1 if any could not be read or answered."""
     from ollama_kit.cli.contracts import ContractRun
 

@@ -78,7 +78,7 @@ class ContractRun:
             if self.flags["estimate"]:
                 self._print_estimate(job, purpose)
                 return ()
-            return job.extract(self.documents()) if purpose == "facts" else job.summarise(self.documents())
+            return job.extract(self.documents()) if purpose == "facts" else job.summarize(self.documents())
 
     def deliver(self, reports: Sequence[ContractReport], formats: Sequence[str]) -> int:
         """Writes the files, in `formats` where none is named, or prints the Markdown where no folder is; returns the

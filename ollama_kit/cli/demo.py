@@ -11,7 +11,7 @@ from ollama_kit.cli.options import json_option, server_options, settings_from
 @server_options
 @json_option
 def demo_command(host: str | None, allow_remote: bool | None, as_json: bool) -> None:
-    """Build the demo model and let it summarise a sample WeChat group chat.
+    """Build the demo model and let it summarize a sample WeChat group chat.
 
     Uses the server that answers at --host or OLLAMA_HOST; if none does, starts the `ollama` on PATH and stops it
     afterwards.

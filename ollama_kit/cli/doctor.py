@@ -23,8 +23,8 @@ def doctor_command(ctx: click.Context, host: str | None, allow_remote: bool | No
         print_json(checks)
     else:
         for check in checks:
-            mark, colour = _MARKS[check.verdict]
-            click.secho(f"{mark}  ", fg=colour, nl=False)
+            mark, color = _MARKS[check.verdict]
+            click.secho(f"{mark}  ", fg=color, nl=False)
             click.echo(f"{check.subject}: {check.found}")
             if check.fix:
                 click.echo(f"    {check.fix}")

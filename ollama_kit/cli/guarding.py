@@ -12,7 +12,7 @@ from ollama_kit.cli.options import json_option
 if TYPE_CHECKING:
     from ollama_kit.guard.scanning import Scan
 
-_COLOURS = {"info": "cyan", "low": "cyan", "medium": "yellow", "high": "red"}
+_COLORS = {"info": "cyan", "low": "cyan", "medium": "yellow", "high": "red"}
 
 
 @click.command("scan")
@@ -73,9 +73,9 @@ def _parts(text: str, lines: bool) -> list[str]:
 
 
 def _print_scan(found: Scan, text: str) -> None:
-    """The verdict, the text with what was found in colour, and a line for each finding."""
-    colour = {"clean": "green", "flagged": "yellow", "blocked": "red"}[found.verdict]
-    click.secho(found.verdict, fg=colour, bold=True, nl=False)
+    """The verdict, the text with what was found in color, and a line for each finding."""
+    color = {"clean": "green", "flagged": "yellow", "blocked": "red"}[found.verdict]
+    click.secho(found.verdict, fg=color, bold=True, nl=False)
     click.echo(f": {found.reason}" if found.reason else "")
     at = 0
     for finding in sorted(found.findings, key=lambda finding: finding.span):
@@ -83,13 +83,13 @@ def _print_scan(found: Scan, text: str) -> None:
         if start >= end:
             continue
         click.echo(_visible(text[at:start]), nl=False)
-        click.secho(_visible(text[start:end]), fg=_COLOURS[finding.severity], underline=True, nl=False)
+        click.secho(_visible(text[start:end]), fg=_COLORS[finding.severity], underline=True, nl=False)
         at = end
     click.echo(_visible(text[at:]))
     for finding in found.findings:
         line = text.count("\n", 0, finding.span[0]) + 1
         click.echo(f"  line {line}: ", nl=False)
-        click.secho(finding.severity, fg=_COLOURS[finding.severity], nl=False)
+        click.secho(finding.severity, fg=_COLORS[finding.severity], nl=False)
         click.echo(f" {finding.stage}/{finding.rule}, {finding.action}: {_visible(finding.detail)}")
 
 

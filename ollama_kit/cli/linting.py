@@ -16,7 +16,7 @@ from ollama_kit.specs import load_spec
 from ollama_kit.specs.model import ModelSpec
 
 Located = tuple[Path, LintFinding]
-_COLOURS = {"error": "red", "warning": "yellow", "info": "cyan"}
+_COLORS = {"error": "red", "warning": "yellow", "info": "cyan"}
 
 
 def lint_paths(paths: Iterable[Path], target: ServerVersion | None) -> list[Located]:
@@ -35,7 +35,7 @@ def print_findings(findings: Sequence[Located], files: int) -> None:
     for path, finding in findings:
         place = f"{path}:{finding.line}" if finding.line else str(path)
         click.echo(f"{place}: ", nl=False)
-        click.secho(finding.severity, fg=_COLOURS.get(finding.severity), nl=False)
+        click.secho(finding.severity, fg=_COLORS.get(finding.severity), nl=False)
         click.echo(f": {finding.message} [{finding.rule}]")
         if finding.fix:
             click.echo(f"    {finding.fix}")

@@ -20,18 +20,18 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "lint": ("modelfiles", "Check Modelfiles and specs (.yaml): line, what, why, fix."),
     "build": ("models", "Make the server have the model that the spec NAME says, and prove it by reading it back."),
     "diff": ("models", "Compare the spec NAME with what the server has."),
-    "show": ("models", "Show MODEL: context, GQA, tokenizer, quantisation, capabilities, memory."),
+    "show": ("models", "Show MODEL: context, GQA, tokenizer, quantization, capabilities, memory."),
     "plan": ("plan", "Say what MODEL needs of memory, what fits, and which change helps most."),
     "rm": ("models", "Remove the model NAME from the server, and what interrupted builds left."),
-    "wechat": ("wechat", "Summarise WeChat chats: topics, to-dos and questions, each with its messages."),
+    "wechat": ("wechat", "Summarize WeChat chats: topics, to-dos and questions, each with its messages."),
     "contract": ("contract", "Read contracts: parties, dates, amounts and clauses, each with the words that prove it."),
     "scan": ("guarding", "Give the guard's verdict on a text, without a model."),
     "schema": ("guarding", "Show the grammar-safe subset of a schema, and what it loses."),
     "count": ("ask", "Count the tokens of FILE, or of standard input, as MODEL does."),
-    "ask": ("ask", "Ask MODEL, guarded: sanitised, fitted, checked, retried."),
+    "ask": ("ask", "Ask MODEL, guarded: sanitized, fitted, checked, retried."),
     "audit": ("audit", "List the calls on record: filter them, or export them as JSON lines or CSV."),
     "doctor": ("doctor", "Say what is wrong with this machine's set-up, and the fix."),
-    "demo": ("demo", "Build the demo model and let it summarise a sample WeChat group chat."),
+    "demo": ("demo", "Build the demo model and let it summarize a sample WeChat group chat."),
 }
 """Each command: the module that holds it, and the first sentence of its docstring, so that --help loads no command."""
 

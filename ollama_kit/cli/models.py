@@ -118,7 +118,7 @@ def diff_command(
 @server_options
 @json_option
 def show_command(model: str, host: str | None, allow_remote: bool | None, as_json: bool) -> None:
-    """Show MODEL: context, GQA, tokenizer, quantisation, capabilities, memory."""
+    """Show MODEL: context, GQA, tokenizer, quantization, capabilities, memory."""
     from dataclasses import replace
 
     from ollama_kit.builder.description import describe

@@ -140,7 +140,7 @@ def _print_bar(found: Answer) -> None:
 
     click.echo("[", nl=False)
     for segment in segments(found.plan, found.memory.size_bytes if found.memory else None):
-        click.secho(segment.letter * segment.width, fg=segment.colour or None, nl=False)
+        click.secho(segment.letter * segment.width, fg=segment.color or None, nl=False)
     click.echo("]")
     click.echo("  ".join(f"{letter} {name} {size}" for letter, name, size in legend(found.plan)))
 

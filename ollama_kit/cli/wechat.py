@@ -14,7 +14,7 @@ FORMATS = ("md", "json", "html", "ics", "csv")
 
 @click.group("wechat")
 def wechat_command() -> None:
-    """Summarise WeChat chats: topics, to-dos and questions, each with its messages."""
+    """Summarize WeChat chats: topics, to-dos and questions, each with its messages."""
 
 
 @wechat_command.command("summarize")
@@ -37,7 +37,7 @@ def wechat_command() -> None:
 @json_option
 @click.pass_context
 def summarize_command(ctx: click.Context, /, files: tuple[Path, ...], as_json: bool, **flags: Any) -> None:
-    """Summarise the chats in FILES, exports of any of the common tools. With --out a run that was interrupted goes on
+    """Summarize the chats in FILES, exports of any of the common tools. With --out a run that was interrupted goes on
     where it stopped. Exit code 1 if some messages could not be covered."""
     from ollama_kit.cli.chats import ChatRun
     from ollama_kit.cli.output import print_json
@@ -48,7 +48,7 @@ def summarize_command(ctx: click.Context, /, files: tuple[Path, ...], as_json: b
         if flags["estimate"]:
             run.print_estimate(job, messages, as_json=as_json)
             return
-        summaries = job.summarise(messages)
+        summaries = job.summarize(messages)
     if as_json:
         print_json([summary.as_dict() for summary in summaries])
     run.deliver(summaries, to_stdout=not as_json)

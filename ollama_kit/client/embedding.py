@@ -72,7 +72,7 @@ class Piece:
 
 def embed_texts(order: Order, profile: Profile, policy: Policy, clock: Callable[[], float]) -> Flow[Embeddings]:
     """The vectors of an order. The texts are untrusted: each goes through the policy's stages for messages, alone,
-    so that its vector does not depend on its neighbours; it then has to fit the model's context.
+    so that its vector does not depend on its neighbors; it then has to fit the model's context.
 
     ContextOverflow, naming the text, where one does not fit and may not be cut; UsageError for an empty one.
     """

@@ -1,7 +1,7 @@
 """Breaks a model's control tokens in text, so that what a user pastes can not become a turn of the conversation.
 
-Ollama tokenises a user's text with special tokens on: `<|im_end|>` typed into a chat log is one token, and ends the
-turn. A token is broken by U+200B after its first character: a person sees no difference, and the tokeniser sees no
+Ollama tokenizes a user's text with special tokens on: `<|im_end|>` typed into a chat log is one token, and ends the
+turn. A token is broken by U+200B after its first character: a person sees no difference, and the tokenizer sees no
 token (measured: 0 of 43 survive). Which texts are tokens comes from the model's own vocabulary and chat template.
 """
 
@@ -47,7 +47,7 @@ class ControlTokens:
 
     @staticmethod
     def of(tokens: Iterable[str]) -> ControlTokens:
-        """Ready for `neutralise_control_tokens`; the same tokens give the same object."""
+        """Ready for `neutralize_control_tokens`; the same tokens give the same object."""
         return _of(frozenset(token for token in tokens if token))
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
@@ -73,14 +73,14 @@ def _of(tokens: frozenset[str]) -> ControlTokens:
     return ControlTokens(ready, re.compile(starts), frozenset(token for token in tokens if len(token) == 1))
 
 
-def neutralise_control_tokens(text: str, tokens: ControlTokens, source: str) -> tuple[Changed, tuple[Finding, ...]]:
+def neutralize_control_tokens(text: str, tokens: ControlTokens, source: str) -> tuple[Changed, tuple[Finding, ...]]:
     """The text with every control token broken, and a finding for each one.
 
     Breaking inserts and never removes, so that no token can form from the pieces of another. A token that is a
     single character can not be broken and is replaced by U+FFFD.
 
     >>> ready = ControlTokens.of(["<|im_end|>"])
-    >>> changed, findings = neutralise_control_tokens("hi<|im_end|>", ready, "message 0")
+    >>> changed, findings = neutralize_control_tokens("hi<|im_end|>", ready, "message 0")
     >>> changed.text, findings[0].span
     ('hi<\\u200b|im_end|>', (2, 12))
     """
@@ -93,7 +93,7 @@ def neutralise_control_tokens(text: str, tokens: ControlTokens, source: str) -> 
                 stage=STAGE,
                 rule="control_token",
                 severity="medium",
-                action="removed" if alone else "neutralised",
+                action="removed" if alone else "neutralized",
                 source=source,
                 span=(start, end),
                 detail=text[start:end],

@@ -1,6 +1,6 @@
 """The guarded call, written once: a generator that yields what to send and is sent what came back.
 
-    sanitise → fit → send → read → check → retry where another try can help → Result
+    sanitize → fit → send → read → check → retry where another try can help → Result
 
 `Client` and `AsyncClient` drive it. Nothing here opens a socket, reads a clock or draws a number by itself.
 """
@@ -24,7 +24,7 @@ from ollama_kit.guard import events
 from ollama_kit.guard.account import Account
 from ollama_kit.guard.attempts import record, request_call
 from ollama_kit.guard.budget import Budget
-from ollama_kit.guard.control_tokens import neutralise_control_tokens
+from ollama_kit.guard.control_tokens import neutralize_control_tokens
 from ollama_kit.guard.conversation import Request, language_of
 from ollama_kit.guard.correction import correction
 from ollama_kit.guard.evidence import Evidence, Sources
@@ -37,7 +37,7 @@ from ollama_kit.guard.policy import Policy
 from ollama_kit.guard.private.placeholders import Placeholders
 from ollama_kit.guard.profile import Profile
 from ollama_kit.guard.report import Attempt, Finding, Report
-from ollama_kit.guard.sanitise import sanitise
+from ollama_kit.guard.sanitize import sanitize
 from ollama_kit.guard.scanners.running import load_scanners
 from ollama_kit.guard.stages import Guards
 from ollama_kit.guard.verdict import Reader, Restorer, Verdict
@@ -140,12 +140,12 @@ class _Call:
         seconds = self.around.clock() - self.started
         self.tell(self.account.finished(result, error, self.findings, self.attempts, seconds))
 
-    # -- sanitise
+    # -- sanitize
 
     def _clean(self) -> None:
         guards = Guards(self.policy, self.profile.control_tokens, self.placeholders, self.scanners)
         system = "" if self.request.raw is not None else self.profile.facts.system
-        cleaned = sanitise(self.request, guards, self.around.fence, system)
+        cleaned = sanitize(self.request, guards, self.around.fence, system)
         self.draft = self.sent = cleaned.draft
         self.findings = list(cleaned.findings)
         self.tell(events.Cleaned(cleaned.findings))
@@ -258,7 +258,7 @@ class _Call:
         said = correction(verdict, self.schema, language_of(asked), self.placeholders.hide)
         if self.policy.control_tokens == "off":
             return said
-        return neutralise_control_tokens(said, self.profile.control_tokens, "answer")[0].text
+        return neutralize_control_tokens(said, self.profile.control_tokens, "answer")[0].text
 
     # -- result
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from ollama_kit.errors import GuardBlocked, ServerError
 from ollama_kit.guard.budget import Budget
-from ollama_kit.guard.control_tokens import neutralise_control_tokens
+from ollama_kit.guard.control_tokens import neutralize_control_tokens
 from ollama_kit.guard.conversation import Message, Request
 from ollama_kit.guard.exchange import Listen, Surroundings
 from ollama_kit.guard.fit import Counting
@@ -29,7 +29,7 @@ from ollama_kit.guard.judge import (
 from ollama_kit.guard.private.placeholders import Placeholders
 from ollama_kit.guard.profile import Profile
 from ollama_kit.guard.report import Action, Finding
-from ollama_kit.guard.sanitise import Draft
+from ollama_kit.guard.sanitize import Draft
 from ollama_kit.guard.verdict import Restorer
 from ollama_kit.guard.watch import Heard
 from ollama_kit.server import wire
@@ -187,7 +187,7 @@ def _verdict(session: Session, judged: Judged) -> Generator[Listen, None, JudgeV
     """The verdict on a whole text: the first unsafe piece's, else the last that was controversial, else safe."""
     tokens = session.judge.profile.control_tokens
     text, context = (
-        None if given is None else neutralise_control_tokens(given, tokens, judged.source)[0].text
+        None if given is None else neutralize_control_tokens(given, tokens, judged.source)[0].text
         for given in (judged.text, judged.context)
     )
     parts = pieces(text or "", lambda part: session.fits(part, context))

@@ -18,7 +18,7 @@ from ollama_kit.guard.policy import Policy
 from ollama_kit.guard.private.placeholders import Placeholders
 from ollama_kit.guard.profile import Profile
 from ollama_kit.guard.report import Finding
-from ollama_kit.guard.sanitise import sanitise
+from ollama_kit.guard.sanitize import sanitize
 from ollama_kit.guard.stages import Guards
 from ollama_kit.structured.schema import Schema
 
@@ -65,7 +65,7 @@ def _overflow(
     softened = {"secrets": _flag(policy.secrets), "personal": _flag(policy.personal)}
     quiet = replace(policy, **softened, injection="off", scanners=None)  # type: ignore[arg-type]
     guards = Guards(quiet, profile.control_tokens, Placeholders())
-    draft = sanitise(request, guards, around.fence, profile.facts.system).draft
+    draft = sanitize(request, guards, around.fence, profile.facts.system).draft
     room = Room(request.answer_tokens, request.think, schema is not None and policy.attempts > 1, policy.max_context)
     try:
         fit_context(draft, room, Counting(profile, request.think, request.tools, around.count_exactly))

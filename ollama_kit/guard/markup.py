@@ -63,7 +63,7 @@ def _finding(text: str, mark: _Mark, source: str) -> Finding:
         stage=STAGE,
         rule=mark.rule,
         severity=mark.severity,
-        action="neutralised" if mark.breaks else "flagged",
+        action="neutralized" if mark.breaks else "flagged",
         source=source,
         span=(mark.start, mark.end),
         detail=text[mark.start : min(mark.end, mark.start + SHOWN)],

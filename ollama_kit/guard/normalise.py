@@ -20,7 +20,7 @@ from ollama_kit.guard.invisible import hidden_text, rule_of
 from ollama_kit.guard.report import Finding, Severity
 from ollama_kit.guard.spans import Changed, Edit, apply
 
-STAGE = "normalise"
+STAGE = "normalize"
 ZWSP, ZWNJ, ZWJ, BOM = "\u200b", "\u200c", "\u200d", "\ufeff"
 BLACK_FLAG = "\U0001f3f4"
 BETWEEN = 2  # visible characters that may stand between the pieces of one hidden thing: "i|g|n|o|r|e"
@@ -38,7 +38,7 @@ class _Hidden:
     in_word: bool = False
 
 
-def normalise_text(text: str, source: str) -> tuple[Changed, tuple[Finding, ...]]:
+def normalize_text(text: str, source: str) -> tuple[Changed, tuple[Finding, ...]]:
     """The text without hidden characters, and a finding for each place that held some.
 
     Taken out are lone surrogates, control characters (not tab and line ends), bidi overrides and isolates, tag
@@ -46,7 +46,7 @@ def normalise_text(text: str, source: str) -> tuple[Changed, tuple[Finding, ...]
     a vertical tab and U+0085 become a line feed; two surrogates that make a character become that character. `detail`
     holds the text that was hidden, where there was one. Idempotent.
 
-    >>> changed, findings = normalise_text("ig\\u200bnore", "document 0")
+    >>> changed, findings = normalize_text("ig\\u200bnore", "document 0")
     >>> changed.text, findings[0].rule, findings[0].severity, findings[0].span
     ('ignore', 'zero_width', 'medium', (2, 3))
     """
@@ -91,7 +91,7 @@ def _joined(pair: str) -> str:
 
 
 def _taken_out(text: str, start: int, end: int) -> Iterator[_Hidden]:
-    """What has to go of a run of suspects, in pieces of one rule. The run's neighbours are characters that stay, so
+    """What has to go of a run of suspects, in pieces of one rule. The run's neighbors are characters that stay, so
     that what is decided here holds when the text is looked at again."""
     before = _joined(text[start - 2 : start]) if _pair_ends(text, start) else text[max(0, start - 1) : start]
     after = _joined(text[end : end + 2]) if _pair_ends(text, end + 2) else text[end : end + 1]

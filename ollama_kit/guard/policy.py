@@ -21,7 +21,7 @@ POLICY_VERSION = 1
 FOLDER = "templates"
 
 CHOICES: Mapping[str, tuple[str, ...]] = {
-    "normalise": ("on", "off"),
+    "normalize": ("on", "off"),
     "secrets": ("redact", "flag", "block", "off"),
     "personal": ("redact", "flag", "block", "off"),
     "injection": ("flag", "cut", "block", "off"),
@@ -58,7 +58,7 @@ class Policy:
     `image_side` is the longest side in pixels that an image is shrunk to; beyond the other two it is refused."""
 
     name: str = "standard"
-    normalise: str = "on"
+    normalize: str = "on"
     secrets: str = "redact"
     personal: str = "flag"
     injection: str = "flag"

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ollama_kit.guard.evidence import Evidence
 
 Severity = Literal["info", "low", "medium", "high"]
-Action = Literal["flagged", "neutralised", "redacted", "removed", "fenced", "blocked", "converted"]
+Action = Literal["flagged", "neutralized", "redacted", "removed", "fenced", "blocked", "converted"]
 CountKind = Literal["exact", "bound", "approximate"]
 Outcome = Literal[
     "valid",  # the schema holds, the evidence is there

@@ -56,14 +56,14 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class Sanitised:
+class Sanitized:
     """A draft, and what was found on the way to it, in spans of the caller's own texts."""
 
     draft: Draft
     findings: tuple[Finding, ...]
 
 
-def sanitise(request: Request, guards: Guards, fence: Fence, system: str = "") -> Sanitised:
+def sanitize(request: Request, guards: Guards, fence: Fence, system: str = "") -> Sanitized:
     """Takes every text that is not trusted through its stages. `system` is the model's own system prompt, which is
     trusted; it is sent where the caller gave none, since a server that truncates drops the one it holds itself."""
     apart = fence if guards.policy.fence == "on" else None
@@ -88,7 +88,7 @@ def sanitise(request: Request, guards: Guards, fence: Fence, system: str = "") -
         documents.append(Document(passage.text, name))
     if system and not any(turn.role == "system" for turn in turns):
         turns.insert(0, Message("system", system, trusted=True, keep=True))
-    return Sanitised(Draft(tuple(turns), tuple(documents), apart, turn_keys=tuple(keys)), tuple(findings))
+    return Sanitized(Draft(tuple(turns), tuple(documents), apart, turn_keys=tuple(keys)), tuple(findings))
 
 
 def _turn(message: Message, at: int, guards: Guards) -> Passage:

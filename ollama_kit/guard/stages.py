@@ -1,9 +1,9 @@
 """The input stages of a policy, in the order in which a text goes through them.
 
-    every untrusted text      normalise → llm-guard's scanners → private data → control tokens
+    every untrusted text      normalize → llm-guard's scanners → private data → control tokens
     documents besides         … → injection → … → markup (and the fence, when the turns are laid out)
 
-Normalising comes first, so that nothing hides from the rules. Private data and injection are sought before control
+Normalizing comes first, so that nothing hides from the rules. Private data and injection are sought before control
 tokens are broken, in the words as they were written; breaking comes after everything that removes or replaces, so that
 no token can form from what is left. Markup is disarmed last: what it inserts is invisible and makes no token.
 """
@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ollama_kit.errors import GuardBlocked
-from ollama_kit.guard.control_tokens import ControlTokens, neutralise_control_tokens
+from ollama_kit.guard.control_tokens import ControlTokens, neutralize_control_tokens
 from ollama_kit.guard.injection.screen import DEFAULT_THRESHOLD, screen_injection
 from ollama_kit.guard.markup import disarm_markup
-from ollama_kit.guard.normalise import normalise_text
+from ollama_kit.guard.normalize import normalize_text
 from ollama_kit.guard.passage import Passage, Stage
 from ollama_kit.guard.policy import Policy
 from ollama_kit.guard.private.placeholders import Placeholders
@@ -48,10 +48,10 @@ class Guards:
         )
 
     def _first(self) -> tuple[Stage, ...]:
-        normalising = (normalise_text,) if self.policy.normalise == "on" else ()
+        normalizing = (normalize_text,) if self.policy.normalize == "on" else ()
         private = (self._private,) if (self.policy.secrets, self.policy.personal) != ("off", "off") else ()
         scanners = (self.scanners.input_stage,) if self.scanners else ()
-        return (*normalising, *scanners, *private)
+        return (*normalizing, *scanners, *private)
 
     def _screening(self) -> tuple[Stage, ...]:
         action = self.policy.injection
@@ -84,7 +84,7 @@ class Guards:
 
 
 def _broken(text: str, source: str, tokens: ControlTokens) -> tuple[Changed, tuple[Finding, ...]]:
-    return neutralise_control_tokens(text, tokens, source)
+    return neutralize_control_tokens(text, tokens, source)
 
 
 def _blocked(finding: Finding) -> GuardBlocked:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ollama_kit.guard.conversation import Document, Message, language_of
 from ollama_kit.guard.graphemes import cut_after, cut_before
-from ollama_kit.guard.sanitise import Draft
+from ollama_kit.guard.sanitize import Draft
 
 _LEFT_OUT = {"en": "[… {count} characters left out …]", "zh": "［……此处省略 {count} 个字符……］"}
 

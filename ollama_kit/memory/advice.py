@@ -44,10 +44,10 @@ def changes(fitting: Fitting, memory_bytes: int) -> tuple[Change, ...]:
 
 def _candidates(fitting: Fitting, memory_bytes: int) -> Iterator[tuple[str, str, Fitting]]:
     setup = fitting.setup
-    quantisable = setup.flash and fitting.shape.takes_quantised_cache
-    if setup.kv_cache == "f16" and quantisable:
+    quantizable = setup.flash and fitting.shape.takes_quantized_cache
+    if setup.kv_cache == "f16" and quantizable:
         yield "an 8-bit cache", "OLLAMA_KV_CACHE_TYPE=q8_0", fitting.with_(kv_cache="q8_0")
-    if setup.kv_cache != "q4_0" and quantisable:
+    if setup.kv_cache != "q4_0" and quantizable:
         yield "a 4-bit cache", "OLLAMA_KV_CACHE_TYPE=q4_0", fitting.with_(kv_cache="q4_0")
     longest = fitting.longest_context(memory_bytes)
     shorter = longest if 0 < longest < setup.context else max(setup.context // 2, 256)
@@ -60,9 +60,9 @@ def _candidates(fitting: Fitting, memory_bytes: int) -> Iterator[tuple[str, str,
         yield "a smaller batch", "parameters: {num_batch: 512}", fitting.with_(batch=512)
     if not setup.flash:
         yield "flash attention", "OLLAMA_FLASH_ATTENTION=1", fitting.with_(flash=True)
-    smaller = smaller_quantisation(fitting.shape)
+    smaller = smaller_quantization(fitting.shape)
     if smaller is not None:
-        yield "the next smaller quantisation", "another tag of the model", replace(fitting, shape=smaller)
+        yield "the next smaller quantization", "another tag of the model", replace(fitting, shape=smaller)
     layers = fitting.layers_that_fit(memory_bytes)
     if setup.on_card and 0 < layers <= len(fitting.shape.main_layers):
         of = len(fitting.shape.main_layers) + 1
@@ -73,7 +73,7 @@ def _candidates(fitting: Fitting, memory_bytes: int) -> Iterator[tuple[str, str,
         )
 
 
-def smaller_quantisation(shape: ModelShape) -> ModelShape | None:
+def smaller_quantization(shape: ModelShape) -> ModelShape | None:
     """The model with each matrix in its next smaller type: about what the next smaller tag weighs. None if there is
     nothing smaller."""
     tensors = tuple(

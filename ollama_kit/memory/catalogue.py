@@ -11,19 +11,19 @@ from ollama_kit.memory.metadata import shape_of
 from ollama_kit.memory.mixture import Dimensions, tensors_of
 from ollama_kit.memory.shape import ModelShape
 
-QUANTISATIONS = {"q4_k_m": "Q4_K_M", "q8_0": "Q8_0", "fp16": "F16", "f16": "F16", "bf16": "BF16"}
+QUANTIZATIONS = {"q4_k_m": "Q4_K_M", "q8_0": "Q8_0", "fp16": "F16", "f16": "F16", "bf16": "BF16"}
 """The ends of tags that are known. A bare tag is Q4_K_M, as on Ollama."""
 ROPE_SECTIONS = (11, 11, 10, 0)
 NOTE = "from the model's published dimensions; the file itself, once it is here, is exact"
 
 
-def catalogued(name: str) -> ModelShape | None:
+def catalogd(name: str) -> ModelShape | None:
     """The shape of a model of the table (`qwen3.6:27b`, `qwen3.6:35b-a3b-q8_0`), None for any other.
 
-    >>> catalogued("qwen3.6:27b").tensor_bytes
+    >>> catalogd("qwen3.6:27b").tensor_bytes
     16526575616
     """
-    tag, quantisation = _parsed(name.strip().casefold().removeprefix("registry.ollama.ai/").removeprefix("library/"))
+    tag, quantization = _parsed(name.strip().casefold().removeprefix("registry.ollama.ai/").removeprefix("library/"))
     known = _table()
     entry = known["models"].get(known["aliases"].get(tag, tag))
     if entry is None:
@@ -33,21 +33,21 @@ def catalogued(name: str) -> ModelShape | None:
     metadata["general.architecture"] = model.architecture
     if model["full_attention_interval"]:
         metadata[f"{model.architecture}.rope.dimension_sections"] = ROPE_SECTIONS
-    tensors = list(tensors_of(model, quantisation))
+    tensors = list(tensors_of(model, quantization))
     shape = shape_of(name, "ollama-kit's table of Qwen models", metadata, tensors)
-    return _with_note(shape, f"{quantisation}, {NOTE}")
+    return _with_note(shape, f"{quantization}, {NOTE}")
 
 
-def catalogued_names() -> tuple[str, ...]:
+def catalogd_names() -> tuple[str, ...]:
     """The names that a plan knows without a file or a server."""
     known = _table()
     return (*known["models"], *known["aliases"])
 
 
 def _parsed(name: str) -> tuple[str, str]:
-    for ending, quantisation in QUANTISATIONS.items():
+    for ending, quantization in QUANTIZATIONS.items():
         if name.endswith(f"-{ending}"):
-            return name.removesuffix(f"-{ending}"), quantisation
+            return name.removesuffix(f"-{ending}"), quantization
     return name, "Q4_K_M"
 
 

@@ -3,7 +3,7 @@
 Source: tests/data/memory/README.md (llama.cpp b10488 and b11434 on a GPU). Letters as there: e embedding, ff
 feed-forward, q and kv the columns of all query and key heads, u the micro-batch, n the cells of a slot, S slots,
 K = experts used × expert ff, M = experts used × e. With flash attention the buffer is mask + inputs + 4·u·P, P the
-columns of the widest moment; a quantised cache needs an f16 copy of one layer's whole K and V beside attention.
+columns of the widest moment; a quantized cache needs an f16 copy of one layer's whole K and V beside attention.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def _recurrent_moment(shape: ModelShape, setup: Setup) -> int:
 
 
 def attention_columns(shape: ModelShape, setup: Setup) -> int:
-    """A: what stands beside the copy of a quantised cache, in columns as P."""
+    """A: what stands beside the copy of a quantized cache, in columns as P."""
     e, q, new = shape.embedding, shape.q, setup.engine == "b11434"
     if shape.is_hybrid:
         if shape.experts_used:
@@ -159,7 +159,7 @@ def attention_columns(shape: ModelShape, setup: Setup) -> int:
 
 
 def scratch_bytes(shape: ModelShape, setup: Setup, batch: int) -> int:
-    """The pool that kernels take at their first use: quantised copies of the activations. Without flash attention the
+    """The pool that kernels take at their first use: quantized copies of the activations. Without flash attention the
     scores are copied to f16 as well, and no log line shows it."""
     widest = max(shape.ff, shape.experts_used * shape.embedding)
     scores = 0 if setup.flash else 2 * shape.heads * batch * cells(setup)
@@ -167,5 +167,5 @@ def scratch_bytes(shape: ModelShape, setup: Setup, batch: int) -> int:
 
 
 def cublas_bytes(shape: ModelShape, setup: Setup) -> int:
-    """cuBLAS and its workspace, loaded where any product is not of a quantised matrix: attention without flash too."""
+    """cuBLAS and its workspace, loaded where any product is not of a quantized matrix: attention without flash too."""
     return CUBLAS_BYTES[setup.engine] if shape.has_float_matrix or not setup.flash else 0

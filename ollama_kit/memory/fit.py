@@ -63,7 +63,7 @@ class Fitting:
         less than a shorter one. What fits with one batch is found by halving; of these, and of the contexts at which
         Ollama's choice changes, it is the longest that fits with the batch that Ollama would take.
         """
-        if self.setup.kv_cache != "f16" and not self.shape.takes_quantised_cache:
+        if self.setup.kv_cache != "f16" and not self.shape.takes_quantized_cache:
             return 0
         limit = self.shape.trained_context or UNTRAINED_LIMIT
         if self.setup.batch:

@@ -1,4 +1,4 @@
-"""The tensors of a Qwen model from its dimensions, as llama.cpp's quantiser would write them.
+"""The tensors of a Qwen model from its dimensions, as llama.cpp's quantizer would write them.
 
 Source: llama.cpp llama-quant.cpp (the Q4_K_M rule: the output, and half of the value and down projections, in Q6_K),
 llama-arch.cpp (names). Compared with the shapes of tests/data/memory tensor by tensor. A published file may differ by
@@ -26,11 +26,11 @@ class Dimensions:
         return self.metadata.get(key, 0)
 
 
-def tensors_of(model: Dimensions, quantisation: str) -> Iterator[Tensor]:
-    """Every tensor of the model. `quantisation` is Q4_K_M, Q8_0, F16 or BF16."""
+def tensors_of(model: Dimensions, quantization: str) -> Iterator[Tensor]:
+    """Every tensor of the model. `quantization` is Q4_K_M, Q8_0, F16 or BF16."""
     embedding = model["embedding_length"]
-    ends = "Q6_K" if quantisation == "Q4_K_M" else quantisation
-    yield Tensor("token_embd.weight", ends if model.tied else _plain(quantisation), (embedding, model.vocabulary))
+    ends = "Q6_K" if quantization == "Q4_K_M" else quantization
+    yield Tensor("token_embd.weight", ends if model.tied else _plain(quantization), (embedding, model.vocabulary))
     yield Tensor("output_norm.weight", "F32", (embedding,))
     if not model.tied:
         yield Tensor("output.weight", ends, (embedding, model.vocabulary))
@@ -38,14 +38,14 @@ def tensors_of(model: Dimensions, quantisation: str) -> Iterator[Tensor]:
     for at in range(blocks):
         better = _gets_more(at, blocks)
         if interval and (at + 1) % interval:
-            yield from _delta(model, at, quantisation)
+            yield from _delta(model, at, quantization)
         else:
-            yield from _attention(model, at, quantisation, better=better)
-        yield from _feed_forward(model, at, quantisation, better=better)
+            yield from _attention(model, at, quantization, better=better)
+        yield from _feed_forward(model, at, quantization, better=better)
 
 
-def _plain(quantisation: str) -> str:
-    return "Q4_K" if quantisation == "Q4_K_M" else quantisation
+def _plain(quantization: str) -> str:
+    return "Q4_K" if quantization == "Q4_K_M" else quantization
 
 
 def _gets_more(at: int, count: int) -> bool:
@@ -53,29 +53,29 @@ def _gets_more(at: int, count: int) -> bool:
     return at < count // 8 or at >= 7 * count // 8 or (at - count // 8) % 3 == 2
 
 
-def _better(quantisation: str, better: bool) -> str:
-    return "Q6_K" if quantisation == "Q4_K_M" and better else _plain(quantisation)
+def _better(quantization: str, better: bool) -> str:
+    return "Q6_K" if quantization == "Q4_K_M" and better else _plain(quantization)
 
 
-def _attention(model: Dimensions, at: int, quantisation: str, *, better: bool) -> Iterator[Tensor]:
-    e, head, plain = model["embedding_length"], model["attention.key_length"], _plain(quantisation)
+def _attention(model: Dimensions, at: int, quantization: str, *, better: bool) -> Iterator[Tensor]:
+    e, head, plain = model["embedding_length"], model["attention.key_length"], _plain(quantization)
     q, kv = model["attention.head_count"] * head, model["attention.head_count_kv"] * head
     gated = 2 if model["full_attention_interval"] else 1  # the 3.5 line's queries come with a gate
     yield Tensor(f"blk.{at}.attn_norm.weight", "F32", (e,))
     yield Tensor(f"blk.{at}.attn_q.weight", plain, (e, q * gated))
     yield Tensor(f"blk.{at}.attn_k.weight", plain, (e, kv))
-    yield Tensor(f"blk.{at}.attn_v.weight", _better(quantisation, better), (e, kv))
+    yield Tensor(f"blk.{at}.attn_v.weight", _better(quantization, better), (e, kv))
     yield Tensor(f"blk.{at}.attn_output.weight", plain, (q, e))
     yield Tensor(f"blk.{at}.attn_q_norm.weight", "F32", (head,))
     yield Tensor(f"blk.{at}.attn_k_norm.weight", "F32", (head,))
 
 
-def _delta(model: Dimensions, at: int, quantisation: str) -> Iterator[Tensor]:
+def _delta(model: Dimensions, at: int, quantization: str) -> Iterator[Tensor]:
     """A Gated DeltaNet layer."""
     e, inner, ranks = model["embedding_length"], model["ssm.inner_size"], model["ssm.time_step_rank"]
-    channels, plain = inner + 2 * model["ssm.group_count"] * model["ssm.state_size"], _plain(quantisation)
+    channels, plain = inner + 2 * model["ssm.group_count"] * model["ssm.state_size"], _plain(quantization)
     yield Tensor(f"blk.{at}.attn_norm.weight", "F32", (e,))
-    yield Tensor(f"blk.{at}.attn_qkv.weight", "Q5_K" if quantisation == "Q4_K_M" else plain, (e, channels))
+    yield Tensor(f"blk.{at}.attn_qkv.weight", "Q5_K" if quantization == "Q4_K_M" else plain, (e, channels))
     yield Tensor(f"blk.{at}.attn_gate.weight", plain, (e, inner))
     yield Tensor(f"blk.{at}.ssm_conv1d.weight", "F32", (model["ssm.conv_kernel"], channels))
     yield Tensor(f"blk.{at}.ssm_dt.bias", "F32", (ranks,))
@@ -86,8 +86,8 @@ def _delta(model: Dimensions, at: int, quantisation: str) -> Iterator[Tensor]:
     yield Tensor(f"blk.{at}.ssm_out.weight", plain, (inner, e))
 
 
-def _feed_forward(model: Dimensions, at: int, quantisation: str, *, better: bool) -> Iterator[Tensor]:
-    e, plain, down = model["embedding_length"], _plain(quantisation), _better(quantisation, better)
+def _feed_forward(model: Dimensions, at: int, quantization: str, *, better: bool) -> Iterator[Tensor]:
+    e, plain, down = model["embedding_length"], _plain(quantization), _better(quantization, better)
     norm = "post_attention_norm" if model["full_attention_interval"] else "ffn_norm"
     yield Tensor(f"blk.{at}.{norm}.weight", "F32", (e,))
     experts = model["expert_count"]

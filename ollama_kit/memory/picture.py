@@ -18,7 +18,7 @@ _LOOKS = {
     "vision projector": ("V", "red", "#e45756"),
     "draft model": ("D", "white", "#9d755d"),
 }
-"""Each part's letter, terminal colour and colour on paper. The letters alone tell the parts apart."""
+"""Each part's letter, terminal color and color on paper. The letters alone tell the parts apart."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Segment:
 
     name: str
     letter: str
-    colour: str
+    color: str
     width: int
 
 
@@ -39,8 +39,8 @@ def segments(plan: MemoryPlan, memory_bytes: int | None, width: int = 60) -> tup
     for part in plan.parts:
         size = part.card_bytes if plan.setup.on_card else part.host_bytes
         if size:
-            letter, colour, _ = _LOOKS[part.name]
-            found.append(Segment(part.name, letter, colour, max(1, round(size * width / whole))))
+            letter, color, _ = _LOOKS[part.name]
+            found.append(Segment(part.name, letter, color, max(1, round(size * width / whole))))
     free = width - sum(segment.width for segment in found)
     if free > 0 and memory_bytes and memory_bytes > plan.needed_bytes:
         found.append(Segment("", ".", "", free))

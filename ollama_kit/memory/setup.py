@@ -12,7 +12,7 @@ Engine = Literal["b10488", "b11434", "0.9"]
 
 CACHE_TYPES: tuple[CacheType, ...] = ("f16", "q8_0", "q4_0")
 ELEMENT_BYTES = {"f16": Fraction(2), "q8_0": Fraction(34, 32), "q4_0": Fraction(18, 32)}
-"""Bytes of one element of the cache: quantised ones come in blocks of 32 with their scale."""
+"""Bytes of one element of the cache: quantized ones come in blocks of 32 with their scale."""
 DEFAULT_BATCH = 512
 
 

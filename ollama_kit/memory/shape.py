@@ -72,8 +72,8 @@ class ModelShape:
         return self.kv_heads * self.key_length
 
     @property
-    def takes_quantised_cache(self) -> bool:
-        """Whether blocks of 32 divide a head; llama.cpp refuses a quantised cache otherwise."""
+    def takes_quantized_cache(self) -> bool:
+        """Whether blocks of 32 divide a head; llama.cpp refuses a quantized cache otherwise."""
         return self.key_length % 32 == 0 and self.value_length % 32 == 0
 
     @property
@@ -102,7 +102,7 @@ class ModelShape:
 
     @cached_property
     def has_float_matrix(self) -> bool:
-        """Whether any matrix on the card is not quantised: then cuBLAS is loaded, with its own workspace."""
+        """Whether any matrix on the card is not quantized: then cuBLAS is loaded, with its own workspace."""
         return any(
             t.type in FLOATS and t.is_matrix and not t.is_vision and "conv1d" not in t.name for t in self.tensors
         )

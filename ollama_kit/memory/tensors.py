@@ -21,7 +21,7 @@ TYPE_NUMBERS: Mapping[str, int] = {name: number for number, name in TYPE_NAMES.i
 
 CUDA_ALIGNMENT = 128
 CUDA_ROW = 512
-"""ggml-cuda.cu: a quantised row is padded to 512 elements (MATRIX_ROW_PADDING), a tensor to 128 bytes."""
+"""ggml-cuda.cu: a quantized row is padded to 512 elements (MATRIX_ROW_PADDING), a tensor to 128 bytes."""
 FLOATS = frozenset({"F32", "F16", "BF16"})
 
 

@@ -21,7 +21,7 @@ SECRET_WORDS = ("authorization", "cookie", "key", "token", "secret", "password")
 class Timeouts:
     """Seconds of silence that are borne. Ollama sends its headers with the first token, so `first_s` includes
     loading the model; `quick_s` is for what it answers from memory or disk; `long_s` for creating and pulling,
-    where a large file is copied or quantised between two lines."""
+    where a large file is copied or quantized between two lines."""
 
     connect_s: float = 5.0
     quick_s: float = 30.0

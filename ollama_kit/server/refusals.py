@@ -31,7 +31,7 @@ HINTS: tuple[tuple[str, Hint], ...] = (
     (
         r"requires more system memory|out of memory|cudaMalloc failed|unable to allocate",
         (
-            "The model does not fit into memory at this context: lower `context`, or take a smaller quantisation.",
+            "The model does not fit into memory at this context: lower `context`, or take a smaller quantization.",
             "在该上下文长度下内存不足:请调小 `context`,或换用更小的量化版本。",
         ),
     ),

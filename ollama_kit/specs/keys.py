@@ -55,7 +55,7 @@ KEYS: Mapping[str, Key] = {
     "renderer": Key("the name of one of Ollama's built-in renderers", _name),
     "parser": Key("the name of one of Ollama's built-in parsers", _name),
     "requires": Key("the lowest Ollama version as text, such as '0.14.0'", _name),
-    "quantize": Key("a quantisation such as q4_K_M", _name),
+    "quantize": Key("a quantization such as q4_K_M", _name),
     "keep_alive": Key("a duration such as 10m, or seconds as a number", lambda v: _name(v) or _whole(v)),
     "guard": Key("the name of a guard policy: strict, standard or off", lambda v: _name(v) or v is False),
     "modelfile": Key("the name of a Modelfile template: default, qwen or adapter", _name),

@@ -22,7 +22,7 @@ Json = Any
 """What `json.loads` returns."""
 
 LEGACY = frozenset({"draft-03", "draft-04", "draft-06", "draft-07"})
-"""Dialects in which the neighbours of a `$ref` mean nothing."""
+"""Dialects in which the neighbors of a `$ref` mean nothing."""
 
 _DIALECT = re.compile(r"https?://json-schema\.org/(draft-0[34678]|draft/(?:2019-09|2020-12)|schema)(?:/schema)?#?/?")
 _CHEAP_FORMATS = ("date", "email", "ipv4", "ipv6", "uuid", "regex")

@@ -171,7 +171,7 @@ def _flattened(node: dict[str, Any], path: str, work: Work) -> Node:
         for place, part in parts:
             out, dropped = merge(out, constraints(part) if isinstance(part, dict) else part)
             for keyword in dropped:
-                work.lose(f"{path}/{place}", keyword, "it can not be joined with its neighbours")
+                work.lose(f"{path}/{place}", keyword, "it can not be joined with its neighbors")
     del work.opened[opened:]
     return out
 

@@ -31,7 +31,7 @@ def bound_of(vocabulary: Vocabulary) -> Bound:
 
     Byte-level BPE starts from one symbol a byte and only ever merges. SentencePiece falls back to bytes too, but
     puts a blank (1 token, or 3 where `▁` is no token) before the text and after each special token; where a special
-    token is a single byte, that doubles what a byte can cost. Other models may normalise first: NFKC makes at most
+    token is a single byte, that doubles what a byte can cost. Other models may normalize first: NFKC makes at most
     18 code points of one character of 3 bytes.
     """
     ends = int(vocabulary.add_bos) + int(vocabulary.add_eos)

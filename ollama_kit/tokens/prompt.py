@@ -1,4 +1,4 @@
-"""How many tokens a chat will be for the server: rendered whole, tokenised whole, before it is sent."""
+"""How many tokens a chat will be for the server: rendered whole, tokenized whole, before it is sent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ollama_kit.server.facts import ModelFacts
 
 TOOL_TURNS_APART = ServerVersion(0, 9, 6)
-"""From here on, neighbouring turns of the role tool are not joined."""
+"""From here on, neighboring turns of the role tool are not joined."""
 TOOLS_KNOWN = (ServerVersion(0, 9, 0), ServerVersion(0, 11, 0))
 """From the first to before the second, tools are written as here; later it changed several times."""
 THINKS_UNASKED = ServerVersion(0, 12, 4)
@@ -115,7 +115,7 @@ def count_prompt(
 ) -> PromptCount:
     """The tokens of a chat's prompt: what `prompt_eval_count` will say, where the server does not cut it.
 
-    With `limit_tokens`, a prompt whose proven bound is within the limit is not tokenised. Never raises on a
+    With `limit_tokens`, a prompt whose proven bound is within the limit is not tokenized. Never raises on a
     template: one that can not be rendered here gives an approximate figure.
     """
     conversation = conversation_of(facts, request)

@@ -23,7 +23,7 @@ def finished(question: str = "what is to do?", answer: str = "book the truck", *
     findings = (
         Finding("private", "aws_key", "high", "redacted", "document 0", (0, 20), "SECRET DETAIL"),
         Finding("private", "aws_key", "high", "redacted", "document 0", (30, 50), "another"),
-        Finding("control_tokens", "chat", "low", "neutralised", "message 0", (0, 3), "<s>"),
+        Finding("control_tokens", "chat", "low", "neutralized", "message 0", (0, 3), "<s>"),
     )
     report = Report(
         model="m",

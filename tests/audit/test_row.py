@@ -25,7 +25,7 @@ def test_a_row_says_what_the_call_was() -> None:
     assert (row.seconds, row.verdict) == (1.5, "valid")
     assert row.findings == (
         {"stage": "private", "rule": "aws_key", "severity": "high", "action": "redacted", "count": 2},
-        {"stage": "control_tokens", "rule": "chat", "severity": "low", "action": "neutralised", "count": 1},
+        {"stage": "control_tokens", "rule": "chat", "severity": "low", "action": "neutralized", "count": 1},
     )
     assert [attempt["outcome"] for attempt in row.attempts] == ["schema", "valid"]
     assert row.attempts[0]["reply_sha256"] == hashlib.sha256(b"SECRET REPLY").hexdigest()

@@ -97,7 +97,7 @@ def test_a_gguf_file_is_a_base(server: Server, spec_of: WriteSpec, tiny_gguf) ->
 
 
 def test_quantize_is_done_and_read_back(server: Server, spec_of: WriteSpec, tiny_f16: str) -> None:
-    """The server quantises F16 weights; what cannot be is refused by it, in its words."""
+    """The server quantizes F16 weights; what cannot be is refused by it, in its words."""
     spec = spec_of("small", **{"from": tiny_f16}, quantize="q8_0")
     result = build(spec, server)
     assert result.status == "created"

@@ -24,7 +24,7 @@ def test_scan_says_clean_or_shows_what_it_found(run: Run, project: Path) -> None
     assert found.returncode == 1
     assert found.stdout.startswith("flagged")
     assert "line 2: high injection/override, flagged" in found.stdout
-    assert "line 3: high private_data/labelled_password, redacted" in found.stdout
+    assert "line 3: high private_data/labeled_password, redacted" in found.stdout
     assert "Abc12345" not in found.stdout.split("line 2")[1]  # the detail is masked; the text itself is the user's
 
 

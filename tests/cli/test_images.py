@@ -31,7 +31,7 @@ def test_images_go_with_the_question(run: Run, project: Path, seeing: ScriptedSe
     for name in ("照片.png", "b.bmp"):
         pillow.new("RGB", (3000, 10), (9, 99, 9)).save(project / name)
     host = {"OLLAMA_HOST": seeing.url}
-    answered = run("ask", "m", "what colour?", "--image", "照片.png", "--image", "b.bmp", "--report", env=host)
+    answered = run("ask", "m", "what color?", "--image", "照片.png", "--image", "b.bmp", "--report", env=host)
     assert (answered.returncode, answered.stdout) == (0, "green\n"), answered.stderr
     assert "downscaled in message 0 image 2, converted: 3000 × 10 to 1536 × 5 pixels" in answered.stderr
     assert "treat it as untrusted text" in answered.stderr

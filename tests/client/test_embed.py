@@ -200,7 +200,7 @@ def test_control_tokens_and_secrets_do_not_reach_the_model(client: Client, scrip
     assert bodies(scripted)[1]["input"] == [text]
 
 
-def test_a_vector_does_not_depend_on_its_neighbours(client: Client, scripted: ScriptedServer) -> None:
+def test_a_vector_does_not_depend_on_its_neighbors(client: Client, scripted: ScriptedServer) -> None:
     """A hidden value has the same placeholder whatever was hidden in the text before."""
     first, second = "key: sk-ant-api03-" + "aB3" * 12, "key: sk-ant-api03-" + "xY9" * 12
     scripted.always("POST", "/api/show", show(info=byte_vocabulary(), template="", parameters="num_ctx 512"))

@@ -50,7 +50,7 @@ def filled(folder: Path, *names: str) -> Path:
 
 
 @posix
-def test_every_contract_is_extracted_and_summarised(tmp_path: Path) -> None:
+def test_every_contract_is_extracted_and_summarized(tmp_path: Path) -> None:
     """Blanks, quotes and Chinese in names, folders below, endings in capitals; nothing that is no contract."""
     wanted = ("采购 合同 2026.docx", "A.PDF", 'client\'s "final".pdf', "供应商/年度/框架协议.md", "$HOME;x.txt")
     inbox = filled(tmp_path, *wanted, "~$采购 合同 2026.docx", ".hidden.pdf", "old.doc", "notes.xlsx")

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ollama_kit.guard.control_tokens import BREAK, STAND_IN, ControlTokens, neutralise_control_tokens
-from ollama_kit.guard.normalise import normalise_text
+from ollama_kit.guard.control_tokens import BREAK, STAND_IN, ControlTokens, neutralize_control_tokens
+from ollama_kit.guard.normalize import normalize_text
 from ollama_kit.tokens import Tokenizer
 from ollama_kit.tokens.vocabulary import TokenType, read_vocabulary
 from tests.guard.vectors import lines_run
@@ -35,7 +35,7 @@ class Model:
         self.forbidden |= {known.ids[token] for token in self.tokens}
 
     def clean(self, text: str) -> str:
-        return neutralise_control_tokens(text, self.ready, "x")[0].text
+        return neutralize_control_tokens(text, self.ready, "x")[0].text
 
     def forbidden_in(self, text: str) -> set[int]:
         return self.forbidden.intersection(self.tokenizer.encode(text))
@@ -85,10 +85,10 @@ def test_tokens_split_and_nested_are_broken(model: Model) -> None:
 
 
 def test_taking_hidden_characters_out_first_leaves_no_way_round(model: Model) -> None:
-    """Tokens hidden behind characters that normalising removes are broken after it."""
+    """Tokens hidden behind characters that normalizing removes are broken after it."""
     for token in model.tokens:
         for hidden in ("\x00", "\u200b", "\u2060", "\ufeff", "\ud800", "\U000e0041", "\u202e"):
-            normal = normalise_text(token[0] + hidden + token[1:], "x")[0].text
+            normal = normalize_text(token[0] + hidden + token[1:], "x")[0].text
             assert normal == token
             assert not model.forbidden_in(model.clean(normal))
 
@@ -107,11 +107,11 @@ def test_no_text_made_of_pieces_of_tokens_holds_one(name: str, data: st.DataObje
     )
     between = st.sampled_from(["<", ">", "|", "<|", "|>", "\n", " ", "好", "a", BREAK, "<b>"]) | st.text(max_size=4)
     text = data.draw(st.lists(st.sampled_from(model.tokens) | halves | ends | between, max_size=12).map("".join))
-    changed, findings = neutralise_control_tokens(text, model.ready, "document 0")
+    changed, findings = neutralize_control_tokens(text, model.ready, "document 0")
     assert not model.forbidden_in(changed.text)
     assert changed.text.replace(BREAK, "") == text.replace(BREAK, "")
     assert all(text[slice(*finding.span)] == finding.detail in model.tokens for finding in findings)
-    again, more = neutralise_control_tokens(changed.text, model.ready, "document 0")
+    again, more = neutralize_control_tokens(changed.text, model.ready, "document 0")
     assert (again.text, more) == (changed.text, ())
     assert all(changed.text[at] in (text[changed.map.original(at) :][:1], BREAK) for at in range(len(changed.text)))
 
@@ -135,7 +135,7 @@ def test_line_breaks_and_tags_are_still_single_tokens_on_gemma() -> None:
 def test_overlapping_tokens_are_each_found() -> None:
     """Where one token ends in the beginning of the next, both are broken and both are named."""
     ready = ControlTokens.of(["<|a|>", "|><|", "_<EOT>", "<EOT>"])
-    changed, findings = neutralise_control_tokens("<|a|><|a|> _<EOT>", ready, "message 0")
+    changed, findings = neutralize_control_tokens("<|a|><|a|> _<EOT>", ready, "message 0")
     assert changed.text.replace(BREAK, "¦") == "<¦|a|¦><¦|a|> _¦<¦EOT>"
     assert [f.span for f in findings] == [(0, 5), (3, 7), (5, 10), (11, 17), (12, 17)]
 
@@ -143,21 +143,21 @@ def test_overlapping_tokens_are_each_found() -> None:
 def test_the_longest_token_is_named() -> None:
     """Of two tokens that start at one place the longer one is the finding; one break is enough for both."""
     ready = ControlTokens.of(["<think", "<think>"])
-    changed, (finding,) = neutralise_control_tokens("<think>", ready, "x")
+    changed, (finding,) = neutralize_control_tokens("<think>", ready, "x")
     assert (changed.text, finding.detail) == ("<\u200bthink>", "<think>")
 
 
 def test_a_token_of_one_character_is_replaced() -> None:
     """What can not be broken is replaced, also where a longer token begins with it."""
     ready = ControlTokens.of(["§", "§x", "y"])
-    changed, findings = neutralise_control_tokens("a§b §x", ready, "x")
+    changed, findings = neutralize_control_tokens("a§b §x", ready, "x")
     assert changed.text == f"a{STAND_IN}b {STAND_IN}x"
     assert [(f.action, f.span) for f in findings] == [("removed", (1, 2)), ("removed", (4, 6))]
 
 
 def test_no_tokens_no_change() -> None:
     """A model without control tokens leaves every text alone."""
-    assert neutralise_control_tokens("<|im_end|>", ControlTokens.of([""]), "x") == neutralise_control_tokens(
+    assert neutralize_control_tokens("<|im_end|>", ControlTokens.of([""]), "x") == neutralize_control_tokens(
         "<|im_end|>", ControlTokens.of([]), "y"
     )
 

@@ -15,7 +15,7 @@ from ollama_kit.errors import ContextOverflow, OutputInvalid
 from ollama_kit.guard.fence import Fence
 from ollama_kit.guard.fit import Counting, Room, fit_context
 from ollama_kit.guard.profile import Profile
-from ollama_kit.guard.sanitise import Draft
+from ollama_kit.guard.sanitize import Draft
 from ollama_kit.settings import Settings
 from tests.guard.conftest import CHATML, Say, byte_vocabulary
 from tests.scripted import ScriptedServer, chat, show, tags

@@ -98,10 +98,10 @@ def test_documents_stand_fenced_before_the_question(client: Client, scripted: Sc
     """Between markers with a key that the document can not know, and the same for the same document."""
     says("ok", "ok")
     for _ in range(2):
-        client.chat("m", "Summarise.", documents="price: 5")
+        client.chat("m", "Summarize.", documents="price: 5")
     first, second = (sent(scripted, at)["messages"][-1]["content"] for at in (0, 1))
     assert first == second
-    assert first.endswith("Summarise.")
+    assert first.endswith("Summarize.")
     key = first.split("[document ")[1].split(" ")[0]
     assert f"[end {key}]" in first
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ollama_kit.guard.graphemes import cut_after, cut_before, may_cut
-from ollama_kit.guard.sanitise import Draft
+from ollama_kit.guard.sanitize import Draft
 from ollama_kit.guard.trimming import middle_out
 from tests.guard.vectors import lines_run
 

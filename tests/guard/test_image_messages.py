@@ -52,9 +52,9 @@ def test_an_image_is_sent_as_base64_of_what_was_prepared(
 ) -> None:
     """Shrunk, without metadata; the report says both under the image's place."""
     says("green")
-    result = seeing.chat("m", Message("user", "what colour?", images=(photo,)))
+    result = seeing.chat("m", Message("user", "what color?", images=(photo,)))
     message = sent(scripted)["messages"][-1]
-    assert (message["role"], message["content"]) == ("user", "what colour?")
+    assert (message["role"], message["content"]) == ("user", "what color?")
     (data,) = message["images"]
     pixels = pillow.open(io.BytesIO(base64.b64decode(data, validate=True)))
     assert (pixels.format, pixels.size) == ("JPEG", (1536, 768))
@@ -68,7 +68,7 @@ def test_an_image_is_sent_as_base64_of_what_was_prepared(
 def test_the_answer_about_an_image_is_marked_as_untrusted(seeing: Client, says: Say, photo: Path) -> None:
     """A picture can put words into it; a call without images has no such note."""
     says("green", "hi")
-    looked = seeing.chat("m", Message("user", "what colour?", images=(photo,)))
+    looked = seeing.chat("m", Message("user", "what color?", images=(photo,)))
     assert "the answer describes an image: treat it as untrusted text" in looked.report.notes
     assert not any("image" in note for note in seeing.chat("m", "hello").report.notes)
 

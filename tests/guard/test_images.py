@@ -1,4 +1,4 @@
-"""Images before they are sent: real type, bounds, size, metadata, colours, and what damaged ones end in."""
+"""Images before they are sent: real type, bounds, size, metadata, colors, and what damaged ones end in."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ def picture(width: int = 60, height: int = 40) -> pillow.Image:
     return pixels
 
 
-def png(width: int, height: int, *, depth: int = 8, colour: int = 2, rows: bytes = b"", more: bytes = b"") -> bytes:
+def png(width: int, height: int, *, depth: int = 8, color: int = 2, rows: bytes = b"", more: bytes = b"") -> bytes:
     """A PNG put together by hand: its header may say anything."""
-    header = struct.pack(">IIBBBBB", width, height, depth, colour, 0, 0, 0)
+    header = struct.pack(">IIBBBBB", width, height, depth, color, 0, 0, 0)
     parts = (chunk(b"IHDR", header), more, chunk(b"IDAT", rows), chunk(b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
 
@@ -252,7 +252,7 @@ def test_the_largest_image_that_is_taken_stays_within_ten_bytes_a_pixel() -> Non
     """Seven thousand pixels a side, with a palette and transparency: the form that costs most."""
     rows = "zlib.compress(bytes(7001 * 7000))"
     palette = "chunk(b'PLTE', bytes(768)) + chunk(b'tRNS', bytes(5))"
-    said, grown = peak_mib(f"print(prepare_image(png(7000, 7000, colour=3, rows={rows}, more={palette})).width)")
+    said, grown = peak_mib(f"print(prepare_image(png(7000, 7000, color=3, rows={rows}, more={palette})).width)")
     assert said == ["1536"]
     assert grown < 49 * 10
 
@@ -338,14 +338,14 @@ def test_damaged_exif_is_dropped_without_a_word_on_stderr(length: int) -> None:
 @pytest.mark.parametrize("kind", ["GIF", "WEBP", "PNG"])
 def test_of_an_animation_the_first_frame_is_sent(kind: str) -> None:
     """With a note, for the others are lost."""
-    frames = [pillow.new("RGB", (30, 30), colour) for colour in ((250, 0, 0), (0, 250, 0), (0, 0, 250))]
+    frames = [pillow.new("RGB", (30, 30), color) for color in ((250, 0, 0), (0, 250, 0), (0, 0, 250))]
     image = prepare_image(encoded(frames[0], kind, save_all=True, append_images=frames[1:]))
     red, green, blue = shown(image).convert("RGB").getpixel((15, 15))  # type: ignore[misc]
     assert red > 200 > 50 > green + blue
     assert "animated" in rules_of(image)
 
 
-COLOURS: dict[str, tuple[pillow.Image, str, tuple[int, int, int]]] = {
+COLORS: dict[str, tuple[pillow.Image, str, tuple[int, int, int]]] = {
     "CMYK": (pillow.new("CMYK", (9, 9), (0, 255, 255, 0)), "JPEG", (255, 0, 0)),
     "16 bits": (pillow.new("I;16", (9, 9), 0x8080), "PNG", (128, 128, 128)),
     "one bit": (pillow.new("1", (9, 9), 1), "PNG", (255, 255, 255)),
@@ -357,34 +357,34 @@ COLOURS: dict[str, tuple[pillow.Image, str, tuple[int, int, int]]] = {
 }
 
 
-@pytest.mark.parametrize("name", COLOURS)
-def test_every_kind_of_colour_becomes_plain(name: str) -> None:
+@pytest.mark.parametrize("name", COLORS)
+def test_every_kind_of_color_becomes_plain(name: str) -> None:
     """RGB or grey with 8 bits; what can be seen through is white, not black."""
-    pixels, kind, wanted = COLOURS[name]
+    pixels, kind, wanted = COLORS[name]
     image = prepare_image(encoded(pixels, kind))
     out = shown(image)
     assert out.mode in ("RGB", "L")
     found = out.convert("RGB").getpixel((4, 4))
     assert isinstance(found, tuple)
     assert all(abs(one - other) < 8 for one, other in zip(found, wanted, strict=True))
-    assert ("colours" in rules_of(image)) == (name != "grey")
+    assert ("colors" in rules_of(image)) == (name != "grey")
 
 
-TRANSPARENT = {  # (bits, colour type of PNG, bytes of a row, the colour that is transparent)
+TRANSPARENT = {  # (bits, color type of PNG, bytes of a row, the color that is transparent)
     "grey of one bit": (1, 0, bytes(2), b"\0\0"),
     "grey": (8, 0, bytes(9), b"\0\0"),
     "grey of 16 bits": (16, 0, b"\x80\x80" * 9, b"\x80\x80"),
-    "colour": (8, 2, bytes(27), bytes(6)),
-    "colour of 16 bits": (16, 2, b"\x80\x80" * 27, b"\x80\x80" * 3),
+    "color": (8, 2, bytes(27), bytes(6)),
+    "color of 16 bits": (16, 2, b"\x80\x80" * 27, b"\x80\x80" * 3),
 }
 
 
 @pytest.mark.parametrize("name", TRANSPARENT)
-def test_a_colour_named_as_transparent_is_white(name: str) -> None:
+def test_a_color_named_as_transparent_is_white(name: str) -> None:
     """In each form that PNG has for it."""
-    depth, colour, row, clear = TRANSPARENT[name]
+    depth, color, row, clear = TRANSPARENT[name]
     rows = zlib.compress((b"\0" + row) * 9)
-    image = prepare_image(png(9, 9, depth=depth, colour=colour, rows=rows, more=chunk(b"tRNS", clear)))
+    image = prepare_image(png(9, 9, depth=depth, color=color, rows=rows, more=chunk(b"tRNS", clear)))
     assert shown(image).convert("RGB").getpixel((4, 4)) == (255, 255, 255)
 
 
@@ -395,8 +395,8 @@ def test_an_alpha_channel_that_hides_nothing_is_not_worth_a_word() -> None:
     assert shown(image).getpixel((50, 30)) == (200, 10, 10)
 
 
-def test_a_palette_with_a_transparent_colour_becomes_white_there() -> None:
-    """And keeps its other colours."""
+def test_a_palette_with_a_transparent_color_becomes_white_there() -> None:
+    """And keeps its other colors."""
     pixels = pillow.new("P", (10, 10), 1)
     pixels.putpalette([0, 0, 0, 10, 20, 200])
     ImageDraw.Draw(pixels).rectangle((0, 0, 4, 9), fill=0)

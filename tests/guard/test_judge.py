@@ -366,7 +366,7 @@ def test_a_long_text_is_judged_in_pieces_and_none_of_it_is_left_out(client: Clie
 @settings(deadline=None, max_examples=100)
 @given(st.integers(0, 20_000), st.integers(1, 5_000))
 def test_pieces_cover_a_text_or_are_none(length: int, limit: int) -> None:
-    """Each fits, each place is in one, and neighbours share enough for a sentence."""
+    """Each fits, each place is in one, and neighbors share enough for a sentence."""
     text = "".join(chr(0x4E00 + at) for at in range(length))
     parts = judging.pieces(text, lambda part: len(part) <= limit)
     if not parts:

@@ -9,9 +9,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ollama_kit.guard.bounded import MOST
-from ollama_kit.guard.control_tokens import BREAK, ControlTokens, neutralise_control_tokens
+from ollama_kit.guard.control_tokens import BREAK, ControlTokens, neutralize_control_tokens
 from ollama_kit.guard.markup import disarm_markup
-from ollama_kit.guard.normalise import normalise_text
+from ollama_kit.guard.normalize import normalize_text
 from tests.guard.vectors import lines_run, vectors
 
 SHOWN_BREAK = "¦"
@@ -30,7 +30,7 @@ def test_markup_is_broken_where_it_begins_to_act(row: dict[str, Any]) -> None:
     changed, findings = disarm_markup(text, "document 1")
     assert changed.text.replace(BREAK, SHOWN_BREAK) == row["inert"]
     assert [[f.rule, f.severity, text[slice(*f.span)]] for f in findings] == row["findings"]
-    assert {f.action for f in findings} == {"neutralised" if SHOWN_BREAK in row["inert"] else "flagged"}
+    assert {f.action for f in findings} == {"neutralized" if SHOWN_BREAK in row["inert"] else "flagged"}
 
 
 @pytest.mark.parametrize("row", vectors("plain_markup.jsonl"), ids=lambda row: row["text"])
@@ -62,17 +62,17 @@ def test_a_person_reads_the_same_text(text: str) -> None:
         assert changed.text.replace(BREAK, "") == text
         for at in breaks:
             place = changed.map.original(at)
-            assert any(f.span[0] < place < f.span[1] for f in findings if f.action == "neutralised")
+            assert any(f.span[0] < place < f.span[1] for f in findings if f.action == "neutralized")
 
 
 TOKENS = ControlTokens.of(["<|im_end|>", "<think>", "</s>", "[INST]"])
 HIDDEN = ["\u200b", "\u200d", "\ufeff", "\x00", "\ufe0f", "❤", "ไ", "م", "<|im_end|>", "<|im", "[INST]", "<think>"]
 
 
-def sanitised(text: str) -> tuple[str, list[tuple[int, int]]]:
+def sanitized(text: str) -> tuple[str, list[tuple[int, int]]]:
     """The three stages that change text for safety, in their order, with the way back of each character."""
-    first, _ = normalise_text(text, "x")
-    second, _ = neutralise_control_tokens(first.text, TOKENS, "x")
+    first, _ = normalize_text(text, "x")
+    second, _ = neutralize_control_tokens(first.text, TOKENS, "x")
     third, _ = disarm_markup(second.text, "x")
     spans = [(at, at + 1) for at in range(len(third.text))]
     for changed in (third, second, first):
@@ -83,9 +83,9 @@ def sanitised(text: str) -> tuple[str, list[tuple[int, int]]]:
 @given(st.lists(st.sampled_from(PIECES + HIDDEN), max_size=14).map("".join))
 @settings(deadline=None, max_examples=800)
 def test_the_stages_together_are_idempotent(text: str) -> None:
-    """What normalising, breaking and disarming made is made again of itself; every character leads back to its own."""
-    once, spans = sanitised(text)
-    assert sanitised(once)[0] == once
+    """What normalizing, breaking and disarming made is made again of itself; every character leads back to its own."""
+    once, spans = sanitized(text)
+    assert sanitized(once)[0] == once
     assert not list(TOKENS.spans(once))
     assert all(text[slice(*span)] == shown for shown, span in zip(once, spans, strict=True) if shown != BREAK)
 

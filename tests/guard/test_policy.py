@@ -38,7 +38,7 @@ def test_the_presets_are_what_their_names_say() -> None:
     strict, standard, off = (load_policy(name) for name in ("strict", "standard", "off"))
     assert (standard.secrets, standard.personal, standard.injection) == ("redact", "flag", "flag")
     assert (strict.secrets, strict.personal, strict.injection, strict.leak) == ("redact", "redact", "cut", "error")
-    stages = ("normalise", "secrets", "personal", "injection", "control_tokens", "markup", "fence", "leak")
+    stages = ("normalize", "secrets", "personal", "injection", "control_tokens", "markup", "fence", "leak")
     assert {getattr(off, stage) for stage in stages} == {"off"}
     assert (off.context, off.attempts) == (standard.context, standard.attempts)
     assert {"strict", "standard", "off"} <= set(policy_names())
@@ -82,7 +82,7 @@ def test_yaml_reads_on_and_off_as_words(tmp_path: Path, stage: str) -> None:
     ("line", "said"),
     [
         ("inject: cut", "unknown stage or option 'inject'; did you mean `injection`?"),
-        ("zzz: 1", "the keys are normalise"),
+        ("zzz: 1", "the keys are normalize"),
         ("secrets: hide", "secrets must be redact, flag, block or off"),
         ("secrets: [redact]", "secrets must be"),
         ("attempts: 0", "attempts must be a whole number from 1 up"),

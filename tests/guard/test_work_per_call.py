@@ -150,25 +150,25 @@ def test_no_pattern_is_compiled_once_all_have_been_used(
     assert len(compiled) == 1
 
 
-def test_a_prompt_that_fits_by_its_size_is_not_tokenised(
+def test_a_prompt_that_fits_by_its_size_is_not_tokenized(
     client: Client, says: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The proven bound is enough, and the report says that it was one."""
     says(ANSWER)
-    tokenised = counted(monkeypatch, type(client.profile("m").tokenizer.engine), "count")
+    tokenized = counted(monkeypatch, type(client.profile("m").tokenizer.engine), "count")
     result = client.chat("m", "有什么要办？", documents=NOTE, schema=todo())
-    assert (result.report.predicted_as, len(tokenised)) == ("bound", 0)
+    assert (result.report.predicted_as, len(tokenized)) == ("bound", 0)
 
 
-def test_exact_counting_tokenises_a_prompt_once(
+def test_exact_counting_tokenizes_a_prompt_once(
     scripted: ScriptedServer, says: Say, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One pass of the tokenizer over the whole prompt for each request, and no more."""
     says(ANSWER)
     with Client(Settings(host=scripted.url), counting="exact") as client:
-        tokenised = counted(monkeypatch, type(client.profile("m").tokenizer.engine), "count")
+        tokenized = counted(monkeypatch, type(client.profile("m").tokenizer.engine), "count")
         result = client.chat("m", "有什么要办？", documents=NOTE, schema=todo())
-    assert (result.report.predicted_as, len(tokenised)) == ("exact", 1)
+    assert (result.report.predicted_as, len(tokenized)) == ("exact", 1)
 
 
 def test_a_request_is_written_as_json_once(client: Client, says: Say, monkeypatch: pytest.MonkeyPatch) -> None:

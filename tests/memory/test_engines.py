@@ -58,7 +58,7 @@ def test_the_plan_is_what_llama_cpp_logs(name: str, files: Files) -> None:
     pytest.importorskip("xllamacpp")
     shape = read_gguf(files(name))
     for context, slots, cache in SETUPS:
-        if cache != "f16" and not shape.takes_quantised_cache:
+        if cache != "f16" and not shape.takes_quantized_cache:
             continue
         setup = Setup(context, cache, slots, batch=512, engine="b11434", on_card=False)
         _assert_planned(shape, setup, llama_cpp(files(name), context, slots, cache))

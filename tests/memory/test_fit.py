@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ollama_kit.memory.advice import changes, smaller_quantisation
+from ollama_kit.memory.advice import changes, smaller_quantization
 from ollama_kit.memory.answer import answer
 from ollama_kit.memory.available import Memory
 from ollama_kit.memory.batch import automatic_batch
-from ollama_kit.memory.catalogue import catalogued, catalogued_names
+from ollama_kit.memory.catalog import catalogd, catalogd_names
 from ollama_kit.memory.fit import Fitting, cards
 from ollama_kit.memory.plan import Extras, make_plan
 from ollama_kit.memory.quantities import GIB, MIB
@@ -31,7 +31,7 @@ TABLE = {
 
 
 def known(name: str) -> ModelShape:
-    shape = catalogued(name)
+    shape = catalogd(name)
     assert shape is not None
     return shape
 
@@ -47,9 +47,9 @@ def test_the_table_has_the_measured_shapes(tag: str, measured: str) -> None:
 
 def test_every_name_of_the_table_is_planned() -> None:
     """And a name that is not in it is None."""
-    for name in catalogued_names():
+    for name in catalogd_names():
         assert make_plan(known(name), Setup(4096)).card_bytes > 0
-    assert catalogued("llama3:8b") is None
+    assert catalogd("llama3:8b") is None
     assert known("qwen3.6:27b-q8_0").tensor_bytes > 1.5 * known("qwen3.6:27b").tensor_bytes
 
 
@@ -125,8 +125,8 @@ def test_the_changes_that_are_enough_come_first() -> None:
     what = {change.what: change for change in found}
     saved = fitting.plan(16 * GIB).needed_bytes - fitting.with_(kv_cache="q8_0").plan(16 * GIB).needed_bytes
     assert what["an 8-bit cache"].saves_bytes == saved
-    assert "the next smaller quantisation" in what
-    smaller = smaller_quantisation(fitting.shape)
+    assert "the next smaller quantization" in what
+    smaller = smaller_quantization(fitting.shape)
     assert smaller is not None
     assert smaller.tensor_bytes < 0.85 * fitting.shape.tensor_bytes
 

@@ -93,12 +93,12 @@ def test_a_header_is_read() -> None:
 @pytest.mark.parametrize("kind", [kind for kind in TYPE_NUMBERS if TYPE_NUMBERS[kind] in BLOCKS])
 def test_tensor_bytes_of_every_type_are_those_of_a_written_file(kind: str, tmp_path: Path) -> None:
     """Written by the gguf package, a tensor of each type it can name."""
-    quantisation = gguf.GGMLQuantizationType[kind]
-    per_block, block_bytes = gguf.GGML_QUANT_SIZES[quantisation]
+    quantization = gguf.GGMLQuantizationType[kind]
+    per_block, block_bytes = gguf.GGML_QUANT_SIZES[quantization]
     path = tmp_path / "m.gguf"
     writer = gguf.GGUFWriter(path, "llama")
     data = np.zeros((3, 5, 2 * block_bytes), dtype=np.uint8)
-    writer.add_tensor("blk.0.ffn_down.weight", data, raw_dtype=quantisation)
+    writer.add_tensor("blk.0.ffn_down.weight", data, raw_dtype=quantization)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()

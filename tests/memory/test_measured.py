@@ -80,7 +80,7 @@ def test_the_compute_formula_holds_on_shapes_it_was_not_fitted_to(engine: Engine
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_cache_and_state_of_the_small_models_are_exact(engine: Engine) -> None:
-    """The same formulas on 82 other shapes, those among them whose quantised rows are padded."""
+    """The same formulas on 82 other shapes, those among them whose quantized rows are padded."""
     for row in sweep(engine):
         shape, setup = _small(row), _setup(row, engine)
         cache = cache_of(shape.layers, shape, setup, int(row["n_ubatch"]))

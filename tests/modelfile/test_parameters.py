@@ -110,7 +110,7 @@ def test_a_float_keeps_its_32_bits_through_its_text(value: float) -> None:
 
 
 def test_an_unknown_name_suggests_the_nearest() -> None:
-    """Misspelt and capitalised names lead to the right one; the tokenizer is explained."""
+    """Misspelt and capitalized names lead to the right one; the tokenizer is explained."""
     (problem,) = check_parameter("temprature", "1")
     assert problem.nearest[0] == "temperature"
     (problem,) = check_parameter("tokenizer", "Qwen/Qwen3-27B")

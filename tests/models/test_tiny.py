@@ -53,7 +53,7 @@ def test_the_server_shows_the_vocabulary_that_was_written(
 
 
 def test_tiny_qwen_is_what_its_fixture_says(real_server: RealServer, tiny_qwen: str) -> None:
-    """ChatML is recognised, and eight query heads share one KV head."""
+    """ChatML is recognized, and eight query heads share one KV head."""
     shown = api.call(real_server.url, "POST", "/api/show", {"model": tiny_qwen})
     assert "<|im_start|>{{ .Role }}" in shown["template"]
     heads = [shown["model_info"][f"qwen3.attention.{key}"] for key in ("head_count", "head_count_kv")]
@@ -71,7 +71,7 @@ def test_an_adapter_changes_what_the_model_says(real_server: RealServer, tiny_qw
 
 
 @pytest.mark.parametrize("kind", ["Q8_0", "Q4_K_S", "Q4_K_M"])
-def test_the_f16_model_can_be_quantised(real_server: RealServer, tiny_f16: str, kind: str) -> None:
+def test_the_f16_model_can_be_quantized(real_server: RealServer, tiny_f16: str, kind: str) -> None:
     """The server turns it into each type that a spec may ask for, and runs the result."""
     name = f"tiny-{kind.lower()}"
     body = {"model": name, "from": tiny_f16, "quantize": kind}

@@ -51,7 +51,7 @@ def test_the_server_is_ollama_0_9_3(real_server: RealServer) -> None:
 
 
 def test_smollm2_talks_chatml(real_server: RealServer, smollm2: str) -> None:
-    """Ollama recognises the template inside the GGUF, and stops where a turn ends."""
+    """Ollama recognizes the template inside the GGUF, and stops where a turn ends."""
     shown = api.call(real_server.url, "POST", "/api/show", {"model": smollm2})
     assert "<|im_start|>{{ .Role }}" in shown["template"]
     assert '"<|im_end|>"' in shown["parameters"]

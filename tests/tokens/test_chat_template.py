@@ -192,7 +192,7 @@ def test_a_hostile_template_costs_little(template: str) -> None:
         render(template)
 
 
-def test_neighbours_of_one_role_are_joined() -> None:
+def test_neighbors_of_one_role_are_joined() -> None:
     """Consecutive turns of one role become one, joined by a blank line; so do all system texts."""
     template = "{{ .System }}|{{ range .Messages }}[{{ .Role }}:{{ .Content }}]{{ end }}"
     turns = [Turn(role, text) for role, text in (("system", "a"), ("user", ""), ("user", "b"), ("system", "c"))]
@@ -201,7 +201,7 @@ def test_neighbours_of_one_role_are_joined() -> None:
 
 @pytest.mark.parametrize(("merged", "expected"), [(True, "[a\n\nb]"), (False, "[a][b]")])
 def test_tool_turns_are_joined_by_old_servers_only(merged: bool, expected: str) -> None:
-    """Servers from 0.9.6 on keep neighbouring tool turns apart."""
+    """Servers from 0.9.6 on keep neighboring tool turns apart."""
     template = "{{ range .Messages }}[{{ .Content }}]{{ end }}"
     assert render(template, Turn("tool", "a"), Turn("tool", "b"), merge_tool_turns=merged) == expected
 

@@ -50,7 +50,7 @@ def test_a_prompt_is_counted_whole() -> None:
 
 @pytest.mark.parametrize(("limit", "kind"), [(1000, "bound"), (5, "exact"), (None, "exact")])
 def test_a_bound_is_enough_where_it_fits(limit: int | None, kind: str) -> None:
-    """With room to spare the prompt is not tokenised; near the limit it is."""
+    """With room to spare the prompt is not tokenized; near the limit it is."""
     counted = count(FACTS, Turn("user", "a b c"), limit=limit)
     assert counted.kind == kind
     exact = count(FACTS, Turn("user", "a b c")).tokens

@@ -145,7 +145,7 @@ def test_a_word_rule_that_is_not_known_gives_a_bound_and_says_so() -> None:
 
 @pytest.mark.parametrize("model", ["t5", "bert", "rwkv", "gemma4"])
 def test_other_kinds_of_tokenizer_are_bounded_too(model: str) -> None:
-    """Their bound leaves room for a normalisation that makes 18 characters of one."""
+    """Their bound leaves room for a normalization that makes 18 characters of one."""
     tokenizer = Tokenizer.from_metadata({"tokenizer.ggml.model": model, "tokenizer.ggml.tokens": ["a"]})
     assert not tokenizer.exact
     assert tokenizer.count("ﷺ") >= 18

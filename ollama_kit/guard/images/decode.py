@@ -13,7 +13,7 @@ from ollama_kit.errors import UsageError
 from ollama_kit.guard.images.exif import Exif, exif_of_jpeg, read_exif, without_exif
 from ollama_kit.guard.images.header import Header, cut_short
 from ollama_kit.guard.images.image import STAGE, Image, ImageRules, check_size
-from ollama_kit.guard.images.pixels import encode_pixels, in_plain_colours, turn_upright
+from ollama_kit.guard.images.pixels import encode_pixels, in_plain_colors, turn_upright
 from ollama_kit.guard.report import Action, Finding, Severity
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 EXTRA = "ollama-kit[images]"
 LOSSY = frozenset({"JPEG", "WEBP"})
-METADATA = {"xmp": "XMP", "icc_profile": "colour profile", "comment": "comment", "photoshop": "IPTC"}
+METADATA = {"xmp": "XMP", "icc_profile": "color profile", "comment": "comment", "photoshop": "IPTC"}
 _XMP_IN_PNG = "XML:com.adobe.xmp"
 
 # What Pillow's decoders raise at a damaged file; warnings too, which are errors where a program says so.
@@ -87,9 +87,9 @@ def _prepared(opened: Pixels, file: Checked, findings: list[Finding]) -> Image:
     kept = _metadata(opened, exif)
     if kept:
         note("metadata", "removed", ", ".join(kept), "low" if exif.has_position else "info")
-    pixels, said = in_plain_colours(opened, side)
+    pixels, said = in_plain_colors(opened, side)
     if said:
-        note("colours", "converted", said)
+        note("colors", "converted", said)
     if pixels.size != before:
         note("downscaled", "converted", f"{before[0]} × {before[1]} to {pixels.width} × {pixels.height} pixels")
     pixels = turn_upright(pixels, exif.orientation)

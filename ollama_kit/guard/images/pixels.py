@@ -1,4 +1,4 @@
-"""Pixels on their way from whatever a file holds to what a model reads: few, upright, in plain colours."""
+"""Pixels on their way from whatever a file holds to what a model reads: few, upright, in plain colors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 JPEG_QUALITY = 92
 
 
-def in_plain_colours(opened: Pixels, side: int) -> tuple[Pixels, str]:
+def in_plain_colors(opened: Pixels, side: int) -> tuple[Pixels, str]:
     """The image in RGB or grey, at most `side` pixels a side, and what that took. What is transparent becomes white:
     to a model it would be black."""
     pixels, said = opened, []

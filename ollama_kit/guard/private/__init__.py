@@ -8,7 +8,7 @@
     placeholders what stands for a value, and the way back
     redaction    the stage
 
-The finders: `keys` (vendors' tokens, key files), `labelled` (what follows "password:" or 密码：), `digits` (phones,
+The finders: `keys` (vendors' tokens, key files), `labeled` (what follows "password:" or 密码：), `digits` (phones,
 cards, ID numbers), `addresses` (e-mail, IP, MAC), `names`.
 """
 

@@ -142,8 +142,8 @@ def _colons(seen: Seen) -> Iterator[Hit]:
                 break
 
 
-def _runs_on(neighbour: str) -> bool:
-    return bool(neighbour) and neighbour.isascii() and (neighbour.isalnum() or neighbour in "_-")
+def _runs_on(neighbor: str) -> bool:
+    return bool(neighbor) and neighbor.isascii() and (neighbor.isalnum() or neighbor in "_-")
 
 
 @cache

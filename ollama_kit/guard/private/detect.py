@@ -8,13 +8,13 @@ from ollama_kit.guard.private.addresses import find_addresses
 from ollama_kit.guard.private.digits import find_digits
 from ollama_kit.guard.private.folding import Seen
 from ollama_kit.guard.private.keys import find_keys
-from ollama_kit.guard.private.labelled import find_labelled
+from ollama_kit.guard.private.labeled import find_labeled
 from ollama_kit.guard.private.names import find_names
 from ollama_kit.guard.private.rules import OF_KIND, RULES, SECRETS, Hit
 
 FINDERS: tuple[tuple[Callable[[Seen], Iterator[Hit]], frozenset[str]], ...] = (
     (find_keys, SECRETS),
-    (find_labelled, SECRETS | {"passport", "bank_account"}),
+    (find_labeled, SECRETS | {"passport", "bank_account"}),
     (find_digits, frozenset({"phone", "id_card", "bank_account", "credit_code", "plate"})),
     (find_addresses, frozenset({"email", "ip", "mac"})),
     (find_names, frozenset({"name"})),

@@ -11,7 +11,7 @@ from ollama_kit.guard.private.rules import Hit
 from ollama_kit.guard.private.standins import entropy, is_code, is_stand_in, looks_random
 
 LONGEST = 160
-"""Characters of the longest labelled value."""
+"""Characters of the longest labeled value."""
 
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』", "【": "】"}
 _ASSIGNED = r"""(?:["'\]]{0,2}\s{0,3}(?:[:=]{1,2}>?|->)\s{0,3}|>(?=[^<>\s]{1,160}</))"""
@@ -84,7 +84,7 @@ NAMES_OF_SECRETS = ("key", "secret", "token", "credential", "authorization", "�
 HEADERS = ("bearer ", "basic ")
 
 
-def find_labelled(seen: Seen) -> Iterator[Hit]:
+def find_labeled(seen: Seen) -> Iterator[Hit]:
     """Every value that a label marks as a secret, a passport or a bank account."""
     for words, pattern, plausible in (
         (PASSWORDS, password_label(), _is_password),
@@ -93,7 +93,7 @@ def find_labelled(seen: Seen) -> Iterator[Hit]:
         for label in _matches(seen, words, pattern):
             start, end, quoted = value_at(seen, label.end())
             if end - start >= 4 and plausible(seen, label, start, end, quoted):
-                yield Hit(start, end, "labelled_password")
+                yield Hit(start, end, "labeled_password")
     yield from _secrets(seen)
     for found in _matches(seen, PASSPORTS, passport()):
         yield Hit(*found.span(1), "passport")
@@ -116,7 +116,7 @@ def _secrets(seen: Seen) -> Iterator[Hit]:
         start, end, quoted = value_at(seen, label.end())
         value = seen.folded[start:end]
         if not part_of_word and (_is_secret(value, weak=weak) or (quoted and not weak and _is_mixed(value))):
-            yield Hit(start, end, "labelled_secret")
+            yield Hit(start, end, "labeled_secret")
     for label in _matches(seen, HEADERS, bearer()):
         start, end, _ = value_at(seen, label.end())
         if _is_secret(seen.folded[start:end], weak=False):

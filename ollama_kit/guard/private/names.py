@@ -58,7 +58,7 @@ def _label() -> re.Pattern[str]:
 
 
 @cache
-def _labelled_end() -> re.Pattern[str]:
+def _labeled_end() -> re.Pattern[str]:
     return re.compile(_NOT_NAMES)
 
 
@@ -81,7 +81,7 @@ def find_names(seen: Seen) -> Iterator[Hit]:
     for label in _label().finditer(seen.folded):
         end = _end_of_name(label["name"])
         if end:
-            yield Hit(label.start("name"), label.start("name") + end, "labelled_name")
+            yield Hit(label.start("name"), label.start("name") + end, "labeled_name")
     for at, _ in places(seen.folded, ("Mr", "Ms", "Miss", "Dr", "Prof")):
         found = _english().match(seen.folded, at)
         before = seen.folded[at - 1 : at] if at else ""
@@ -137,7 +137,7 @@ def _is_given(character: str) -> bool:
 
 def _end_of_name(value: str) -> int:
     """How many characters of `value`, which follows a label, are the name; 0 if it begins with no surname."""
-    stop = _labelled_end().search(value)
+    stop = _labeled_end().search(value)
     value = value[: stop.start()] if stop else value
     double = re.match(_DOUBLE, value) is not None
     if "·" in value:

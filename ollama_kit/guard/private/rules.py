@@ -116,10 +116,10 @@ that, and what the key looks like."""
 RULES: dict[str, str] = {
     **dict.fromkeys((*TOKENS, *ANCHORED), "api_key"),
     "bearer_token": "api_key",
-    "labelled_secret": "api_key",
+    "labeled_secret": "api_key",
     "private_key_block": "private_key",
     "url_password": "password",
-    "labelled_password": "password",
+    "labeled_password": "password",
     "mobile": "phone",
     "landline": "phone",
     "hotline": "phone",
@@ -136,7 +136,7 @@ RULES: dict[str, str] = {
     "ipv6": "ip",
     "mac": "mac",
     "name_with_title": "name",
-    "labelled_name": "name",
+    "labeled_name": "name",
 }
 """Every rule of a finder and its kind. Redaction adds `repeated_secret` and `placeholder_look_alike`."""
 

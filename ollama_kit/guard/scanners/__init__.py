@@ -1,6 +1,6 @@
 """llm-guard's scanners as stages of a guard policy; the only place that imports llm_guard, and only when it is asked.
 
-    catalogue   which scanners there are, what each takes and costs, and which are refused
+    catalog   which scanners there are, what each takes and costs, and which are refused
     rules       the `scanners:` part of a policy
     library     llm-guard on this machine: its modules, each imported by itself
     folders     a local model: its files, its labels, its window

@@ -22,7 +22,7 @@ from types import ModuleType
 from typing import Any
 
 from ollama_kit.errors import Hint, UsageError
-from ollama_kit.guard.scanners.catalogue import LLM_GUARD, SPACY_MODELS, Side
+from ollama_kit.guard.scanners.catalog import LLM_GUARD, SPACY_MODELS, Side
 from ollama_kit.guard.scanners.rules import ScannerRule
 
 PACKAGE = "llm_guard"

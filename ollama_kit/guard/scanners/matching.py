@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ollama_kit.errors import UsageError
-from ollama_kit.guard.normalise import normalise_text
+from ollama_kit.guard.normalize import normalize_text
 from ollama_kit.guard.scanners.library import scanner_class
 from ollama_kit.guard.scanners.outcome import PASSED, Asked, Check, Outcome, Span, edits_of, joined
 from ollama_kit.guard.scanners.rules import ScannerRule
@@ -132,7 +132,7 @@ def _invisible(rule: ScannerRule) -> Check:
     _made(rule)
 
     def check(asked: Asked) -> Outcome:
-        changed, findings = normalise_text(asked.text, "text")
+        changed, findings = normalize_text(asked.text, "text")
         if not findings:
             return PASSED
         return Outcome(True, "holds hidden characters", joined(f.span for f in findings), edits_of(changed), risk=1.0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ollama_kit.errors import UsageError, in_users_language
-from ollama_kit.guard.scanners.catalogue import KINDS, LLM_GUARD, REFUSED, SPACY_MODELS, Kind
+from ollama_kit.guard.scanners.catalog import KINDS, LLM_GUARD, REFUSED, SPACY_MODELS, Kind
 from ollama_kit.guard.scanners.folders import labels_of, read_folder, settled_labels
 from ollama_kit.guard.scanners.library import INSTALL, Presence, presence, require
 from ollama_kit.guard.scanners.rules import ScannerConfig, ScannerRule

@@ -62,7 +62,7 @@ class ContractJob:
         valid answer says so; a server that is away is an error, and what was done stays in the ledger."""
         return tuple(self._answers(plan, outcomes) for plan, outcomes in self._run(documents, "facts", executor))
 
-    def summarise(
+    def summarize(
         self, documents: Iterable[ReadDocument], executor: Executor | None = None
     ) -> tuple[ContractReport, ...]:
         """One page in plain words of each contract, each sentence with its evidence, beside what the rules read."""

@@ -18,7 +18,7 @@ NoteKind = Literal["comment", "footnote", "endnote", "header", "footer"]
 HiddenRule = Literal[
     "white", "tiny", "invisible", "transparent", "covered", "off_page", "vanish", "style", "aria", "comment", "metadata"
 ]
-"""Why a reader does not see it: the colour of the paper · too small to read · drawn in the mode that leaves no ink ·
+"""Why a reader does not see it: the color of the paper · too small to read · drawn in the mode that leaves no ink ·
 under something · outside the page · Word's "hidden" · HTML or CSS · only for screen readers · a comment in the source ·
 a document property that gives orders to a model."""
 

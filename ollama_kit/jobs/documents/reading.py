@@ -19,7 +19,7 @@ _SAVE_HINT = (
     "请用 Word、WPS 或 LibreOffice 打开，另存为 .docx(不设密码)或 PDF。",
 )
 _PICTURE_HINT = (
-    "Have its text recognised first, for instance with `ocrmypdf --image-dpi 300 -l chi_sim+eng in.png out.pdf`.",
+    "Have its text recognized first, for instance with `ocrmypdf --image-dpi 300 -l chi_sim+eng in.png out.pdf`.",
     "请先做文字识别(OCR)，例如 `ocrmypdf --image-dpi 300 -l chi_sim+eng in.png out.pdf`。",
 )
 _SIZE_HINT = ("Split the document, or raise the limit.", "请拆分文档，或提高上限。")

@@ -1,4 +1,4 @@
-"""A chat as people export it, read into messages, selected, and (by the modules above) summarised.
+"""A chat as people export it, read into messages, selected, and (by the modules above) summarized.
 
 Nothing here needs a server until a summary is asked for, and nothing is loaded before it is used.
 """

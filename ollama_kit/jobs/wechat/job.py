@@ -46,7 +46,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class WeChatJob:
-    """Summarises chats with one model. `client` is the caller's, and `ledger` keeps what was done; `slots` chunks are
+    """Summarizes chats with one model. `client` is the caller's, and `ledger` keeps what was done; `slots` chunks are
     read at once, as many as the server answers in parallel. `brief` bounds the answers for models that would not
     come to an end."""
 
@@ -77,7 +77,7 @@ class WeChatJob:
             sum(len(c.messages) for c in chunks), len(chunks), len(known), open_tokens, seconds / self.slots
         )
 
-    def summarise(self, messages: Iterable[Message], executor: Executor | None = None) -> tuple[Summary, ...]:
+    def summarize(self, messages: Iterable[Message], executor: Executor | None = None) -> tuple[Summary, ...]:
         """One summary a conversation, in the order of their first messages. A chunk that gives no valid answer is a
         failure in the coverage; a server that is away is an error, and what was done stays in the ledger."""
         chunks = self._chunks(messages)

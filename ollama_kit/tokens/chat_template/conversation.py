@@ -94,7 +94,7 @@ def _after_thinking(content: str) -> str:
 
 
 def collate(conversation: RenderInput) -> tuple[str, tuple[Turn, ...]]:
-    r"""All system texts joined, and the turns with neighbours of one role joined, each by a blank line.
+    r"""All system texts joined, and the turns with neighbors of one role joined, each by a blank line.
 
     >>> collate(RenderInput((Turn("user", "a"), Turn("user", "b"))))[1]
     (Turn(role='user', content='a\n\nb', thinking='', tool_calls=(), tool_name='', images=0),)

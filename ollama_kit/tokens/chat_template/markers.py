@@ -45,7 +45,7 @@ def turn_markers(template: str) -> tuple[str, ...]:
         runs = [run for nodes in trees for run in _runs(nodes)]
     except TemplateError:
         runs = [(text, True) for text in _ACTION.split(template)]
-    found = (piece for text, labelled in runs for piece in _pieces(text, labelled))
+    found = (piece for text, labeled in runs for piece in _pieces(text, labeled))
     return tuple(dict.fromkeys(piece for piece in found if len(piece) >= _MIN_CHARS and not piece.isalnum()))
 
 
@@ -92,7 +92,7 @@ def _is_role(node: Node) -> bool:
     return len(operands) == 1 and isinstance(first, Field | Variable) and first.names[-1:] == ("Role",)
 
 
-def _pieces(run: str, labelled: bool) -> Iterator[str]:
+def _pieces(run: str, labeled: bool) -> Iterator[str]:
     lines = [line.strip() for line in run.rstrip().split("\n")]
     for number, line in enumerate(lines):
         if start := _TAGS_AT_START.match(line):
@@ -100,5 +100,5 @@ def _pieces(run: str, labelled: bool) -> Iterator[str]:
         if end := _TAGS_AT_END.search(line):
             yield from re.findall(_TAG, end.group())
         rest = _TAGS_AT_END.sub("", _TAGS_AT_START.sub("", line, count=1)).strip()
-        if _HEADING.fullmatch(rest) or (labelled and number == len(lines) - 1 and _LABEL.fullmatch(rest)):
+        if _HEADING.fullmatch(rest) or (labeled and number == len(lines) - 1 and _LABEL.fullmatch(rest)):
             yield rest

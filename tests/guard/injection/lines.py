@@ -1,4 +1,4 @@
-"""The lines these tests read: vectors written for them, and the labelled lines of tests/data/injection."""
+"""The lines these tests read: vectors written for them, and the labeled lines of tests/data/injection."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Labelled:
-    """One labelled line of the data."""
+class Labeled:
+    """One labeled line of the data."""
 
     id: str
     text: str
@@ -37,9 +37,9 @@ def harmless() -> list[Line]:
     return [Line("", _plain(line)) for line in _lines("benign.txt")]
 
 
-def labelled(path: Path = DATA) -> list[Labelled]:
+def labeled(path: Path = DATA) -> list[Labeled]:
     rows = map(json.loads, path.read_text(encoding="utf-8").splitlines())
-    return [Labelled(row["id"], row["text"], row["label"] == "attack", row["lang"]) for row in rows]
+    return [Labeled(row["id"], row["text"], row["label"] == "attack", row["lang"]) for row in rows]
 
 
 def _lines(name: str) -> list[str]:

@@ -6,7 +6,7 @@ import pytest
 
 from ollama_kit.guard.injection import DEFAULT_THRESHOLD, find_injection
 from ollama_kit.guard.injection.screen import _scores
-from tests.guard.injection.lines import PARAPHRASES, Line, attacks, harmless, labelled
+from tests.guard.injection.lines import PARAPHRASES, Line, attacks, harmless, labeled
 
 
 @pytest.mark.parametrize("line", attacks(), ids=lambda line: f"{line.family}: {line.text[:24]!r}")
@@ -21,20 +21,20 @@ def test_what_people_write_to_each_other_is_left_alone(line: Line) -> None:
     assert find_injection(line.text, "document 0") == ()
 
 
-def test_labelled_attacks_are_found() -> None:
-    """None of the attacks among the project's own labelled lines is missed."""
-    missed = {line.id for line in labelled() if line.attack and not find_injection(line.text, "document 0")}
+def test_labeled_attacks_are_found() -> None:
+    """None of the attacks among the project's own labeled lines is missed."""
+    missed = {line.id for line in labeled() if line.attack and not find_injection(line.text, "document 0")}
     assert missed == set()
 
 
-def test_labelled_harmless_lines_are_not_flagged() -> None:
+def test_labeled_harmless_lines_are_not_flagged() -> None:
     """None of the project's own hard negatives is taken for an attack."""
-    flagged = {line.id for line in labelled() if not line.attack and find_injection(line.text, "document 0")}
+    flagged = {line.id for line in labeled() if not line.attack and find_injection(line.text, "document 0")}
     assert flagged == set()
 
 
 def _found_paraphrases(language: str, *, attack: bool) -> int:
-    lines = [line for line in labelled(PARAPHRASES) if (line.language, line.attack) == (language, attack)]
+    lines = [line for line in labeled(PARAPHRASES) if (line.language, line.attack) == (language, attack)]
     assert len(lines) == 120
     return sum(bool(find_injection(line.text, "document 0")) for line in lines)
 
@@ -53,6 +53,6 @@ def test_paraphrased_look_alikes_are_mostly_left_alone(language: str, most: int)
 
 def test_trying_fewer_rules_changes_no_verdict() -> None:
     """What is dismissed because it can not come to the threshold does not come to it."""
-    for line in (*labelled(), *labelled(PARAPHRASES)):
+    for line in (*labeled(), *labeled(PARAPHRASES)):
         whole = {span for span, (score, _) in _scores(line.text, 0.0).items() if score.total >= DEFAULT_THRESHOLD}
         assert {finding.span for finding in find_injection(line.text, "document 0")} == whole, line.id

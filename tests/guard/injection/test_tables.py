@@ -13,7 +13,7 @@ import pytest
 from ollama_kit.guard.injection.literals import required
 from ollama_kit.guard.injection.scoring import rule_set
 from ollama_kit.guard.injection.tables import LANGUAGES, concepts, rules, word_lists
-from tests.guard.injection.lines import labelled
+from tests.guard.injection.lines import labeled
 
 PARSER = importlib.import_module("re._parser" if sys.version_info >= (3, 11) else "sre_parse")
 LONGEST_WORDING = 8  # Chinese characters; a word or two, not a sentence
@@ -73,8 +73,8 @@ def test_what_begins_an_order_stands_first() -> None:
 
 
 def test_no_rule_quotes_a_line() -> None:
-    """No run of characters in a table is long enough to be the wording of a labelled attack."""
-    said = "\n".join(line.text for line in labelled() if line.attack)
+    """No run of characters in a table is long enough to be the wording of a labeled attack."""
+    said = "\n".join(line.text for line in labeled() if line.attack)
     for language in ("zh", "marks"):
         text = "\n".join(
             [rule.pattern for rule in rules(language)] + [w for ws in word_lists(language).values() for w in ws]
@@ -86,6 +86,6 @@ def test_no_rule_quotes_a_line() -> None:
 def test_a_rule_is_tried_wherever_it_would_match() -> None:
     """Skipping by literals changes no score: all rules tried on each line give the same."""
     everything = range(len(rule_set().rules))
-    for line in labelled():
+    for line in labeled():
         for sentence in line.text.lower().splitlines():
             assert rule_set().score(sentence).families == rule_set().score(sentence, everything).families

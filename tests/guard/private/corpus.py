@@ -1,4 +1,4 @@
-"""The labelled lines of tests/data/private: texts in which nothing is real, and what is to be found in each.
+"""The labeled lines of tests/data/private: texts in which nothing is real, and what is to be found in each.
 
 A line is `{"text": …, "finds": [[kind, start, end], …]}`. A broken bar stands inside each key, so that the tools that
 watch over what is pushed do not take it for a real one; it is taken out here, and offsets count without it.
@@ -16,7 +16,7 @@ BROKEN = "¦"
 
 @dataclass(frozen=True)
 class Line:
-    """One labelled text: `finds` are (kind, start, end), in order."""
+    """One labeled text: `finds` are (kind, start, end), in order."""
 
     language: str
     text: str

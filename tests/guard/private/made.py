@@ -31,8 +31,8 @@ id_cards = st.builds(
 )
 
 credit_codes = st.builds(
-    lambda registry, province, division, organisation: _checked(
-        f"{registry}{province}{division}{organisation}", credit_code_check
+    lambda registry, province, division, organization: _checked(
+        f"{registry}{province}{division}{organization}", credit_code_check
     ),
     st.sampled_from(["91", "92", "93", "12", "51", "N2", "A1"]),
     st.sampled_from(sorted(PROVINCES)),

@@ -1,4 +1,4 @@
-"""Check digits: what is valid is found between any neighbours, and one changed digit makes it nobody's number."""
+"""Check digits: what is valid is found between any neighbors, and one changed digit makes it nobody's number."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ollama_kit.guard.private.rules import RULES
 from tests.guard.private.made import bank_cards, credit_codes, digits, id_cards
 
 NUMBERS = frozenset({"id_card", "bank_account", "credit_code"})
-NEIGHBOURS = st.sampled_from(["", "，", "号", " ", "：", "\n", "（", "”"])
+NEIGHBORS = st.sampled_from(["", "，", "号", " ", "：", "\n", "（", "”"])
 SETTINGS = settings(deadline=None, max_examples=150)
 
 
@@ -25,11 +25,11 @@ def kinds_in(text: str) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("kind", "numbers"), [("id_card", id_cards), ("bank_account", bank_cards), ("credit_code", credit_codes)]
 )
-def test_a_valid_number_is_found_between_any_neighbours(kind: str, numbers: st.SearchStrategy[str]) -> None:
+def test_a_valid_number_is_found_between_any_neighbors(kind: str, numbers: st.SearchStrategy[str]) -> None:
     """Neither Chinese characters nor punctuation hide a number, and the span is the number itself."""
 
     @SETTINGS
-    @given(numbers, NEIGHBOURS, NEIGHBOURS)
+    @given(numbers, NEIGHBORS, NEIGHBORS)
     def found(number: str, before: str, after: str) -> None:
         hits = detect(f"{before}{number}{after}", frozenset({kind}))
         assert [(hit.start, hit.end) for hit in hits] == [(len(before), len(before) + len(number))]

@@ -1,4 +1,4 @@
-"""The labelled lines: each find at its very place, and nothing where nothing is."""
+"""The labeled lines: each find at its very place, and nothing where nothing is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LINES = lines()
 
 
 @pytest.mark.parametrize("line", LINES, ids=[f"{line.language}-{at}" for at, line in enumerate(LINES)])
-def test_exactly_what_is_labelled_is_found(line: Line) -> None:
+def test_exactly_what_is_labeled_is_found(line: Line) -> None:
     """Kind, start and end of every find agree with the labels; lines without labels stay silent."""
     found = tuple((RULES[hit.rule], hit.start, hit.end) for hit in detect(line.text, KINDS))
     assert found == line.finds

@@ -14,7 +14,7 @@ import pytest
 
 from ollama_kit.guard.private import KINDS, Placeholders, redact_private_data
 
-MODULES = ("addresses", "digits", "folding", "keys", "labelled", "names", "placeholders", "standins")
+MODULES = ("addresses", "digits", "folding", "keys", "labeled", "names", "placeholders", "standins")
 LONGEST_MATCH = 16_000
 """Characters of the longest thing that a bounded pattern may match (a JWT)."""
 UNBOUNDED = {
@@ -23,7 +23,7 @@ UNBOUNDED = {
     "folding._odd": "one class; a run is read once",
     "standins._parts": "one class, and only on a value",
     "standins._shapes": "whole match, and only on a value",
-    "labelled._secret_alphabet": "whole match, and only on a value",
+    "labeled._secret_alphabet": "whole match, and only on a value",
     "keys.key_block": "ends at the next five dashes, so that no part is read twice",
 }
 

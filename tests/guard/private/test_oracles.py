@@ -1,4 +1,4 @@
-"""Beside detect-secrets and privyscope: what they find of the labelled finds, we find; and what they take for keys."""
+"""Beside detect-secrets and privyscope: what they find of the labeled finds, we find; and what they take for keys."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def found_by(name: str) -> list[Spans]:
 
 
 @pytest.mark.parametrize("name", ORACLES)
-def test_we_find_whatever_it_finds_of_the_labelled_finds(name: str) -> None:
+def test_we_find_whatever_it_finds_of_the_labeled_finds(name: str) -> None:
     """The oracle does find something, so that the comparison means something, and we are never behind."""
     theirs_in_all, behind = 0, []
     for line, theirs in zip(LINES, found_by(name), strict=True):

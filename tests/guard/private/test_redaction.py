@@ -90,7 +90,7 @@ def test_kinds_that_are_flagged_stay_in_the_text() -> None:
     changed, findings = redact_private_data(text, "document 2", Placeholders(), redact=SECRETS, flag=PERSONAL)
     assert changed.text == "密码：[PASSWORD_1]，电话13800138000"
     assert [(finding.rule, finding.action, finding.severity) for finding in findings] == [
-        ("labelled_password", "redacted", "high"),
+        ("labeled_password", "redacted", "high"),
         ("mobile", "flagged", "low"),
     ]
     assert [finding.detail for finding in findings] == ["password: ****", "phone: 138****8000"]
@@ -109,7 +109,7 @@ def test_a_password_is_hidden_where_no_label_gives_it_away() -> None:
     text = "用Abc@123456登录。密码：Abc@123456，不是Abc@1234567"
     changed, findings = redact_private_data(text, "message 0", hidden, redact=SECRETS)
     assert changed.text == "用[PASSWORD_1]登录。密码：[PASSWORD_1]，不是Abc@1234567"
-    assert [finding.rule for finding in findings] == ["repeated_secret", "labelled_password"]
+    assert [finding.rule for finding in findings] == ["repeated_secret", "labeled_password"]
     later, _ = redact_private_data("Abc@123456 不对", "message 1", hidden, redact=SECRETS)
     assert later.text == "[PASSWORD_1] 不对"
 
@@ -136,7 +136,7 @@ def test_what_is_hidden_is_not_flagged_as_well() -> None:
     """An e-mail address that is a password's end is no finding of its own."""
     text = "password: 13800138000@example.com"
     _, findings = redact_private_data(text, "message 0", Placeholders(), redact=SECRETS, flag=PERSONAL)
-    assert [finding.rule for finding in findings] == ["labelled_password"]
+    assert [finding.rule for finding in findings] == ["labeled_password"]
 
 
 def test_full_width_values_come_back_full_width() -> None:

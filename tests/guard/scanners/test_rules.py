@@ -9,7 +9,7 @@ import pytest
 
 from ollama_kit.errors import SpecError
 from ollama_kit.guard.scanners import ScannerConfig, parse_scanners
-from ollama_kit.guard.scanners.catalogue import KINDS, REFUSED
+from ollama_kit.guard.scanners.catalog import KINDS, REFUSED
 from ollama_kit.specs.source import Source, parse_yaml
 from tests.guard.scanners.conftest import parsed
 

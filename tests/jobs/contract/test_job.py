@@ -530,7 +530,7 @@ def test_an_unknown_topic_is_refused_with_those_there_are(tmp_path: Path) -> Non
 
 def summary_of(model: Told, read_in: ReadDocument) -> Any:
     with contract_job(model) as (job, _):
-        (report,) = job.summarise([read_in])
+        (report,) = job.summarize([read_in])
     assert report.summary is not None
     return report.summary
 
@@ -582,7 +582,7 @@ def test_clauses_that_a_page_had_no_room_for_are_a_note_and_no_failure() -> None
         f"第{n}条 违约责任\n" + "违约方应当支付违约金并赔偿损失。" * 60 + "\n" for n in "一二三四五六七八九"
     )
     with contract_job(Told(), window=3000) as (job, _):
-        (report,) = job.summarise([document(text)])
+        (report,) = job.summarize([document(text)])
     assert report.unread
     assert report.is_complete
     assert not report_as_dict(report)["summary"]["complete"]

@@ -64,7 +64,7 @@ def test_what_a_model_without_sense_says_is_valid_or_a_failure(
     with job_on(real_server, tiny_smollm, tmp_path, 24) as job:
         estimate = job.estimate([document])
         (report,) = job.extract([document])
-        (page,) = job.summarise([document])
+        (page,) = job.summarize([document])
     assert report.answers is not None
     assert estimate.requests >= 7
     for question in report.answers.questions:

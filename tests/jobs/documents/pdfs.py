@@ -52,19 +52,19 @@ def both(*draws: Draw) -> Draw:
     return draw
 
 
-def picture(colour: int = 128) -> ImageReader:
+def picture(color: int = 128) -> ImageReader:
     """A small picture of one grey."""
-    return ImageReader(Image.new("L", (20, 20), colour))
+    return ImageReader(Image.new("L", (20, 20), color))
 
 
-def scan(*, recognised: str = "") -> Draw:
+def scan(*, recognized: str = "") -> Draw:
     """A page that is a picture, with a text layer without ink where one is given."""
 
     def draw(canvas: Canvas) -> None:
         canvas.drawImage(picture(), 0, 0, *A4)
         text = canvas.beginText(72, 700)
         text.setTextRenderMode(3)
-        text.textOut(recognised)
+        text.textOut(recognized)
         canvas.drawText(text)
 
     return draw

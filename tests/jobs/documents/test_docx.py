@@ -80,7 +80,7 @@ def test_insertions_stay_and_deletions_go(tmp_path: Path) -> None:
     ],
 )
 def test_hidden_runs_are_reported_and_left_out(tmp_path: Path, properties: str, rule: str) -> None:
-    """Hidden by Word's own mark, by a style, by colour or by size; the place is where the run would have stood."""
+    """Hidden by Word's own mark, by a style, by color or by size; the place is where the run would have stood."""
     ghost = '<w:style w:type="character" w:styleId="Ghost"><w:name w:val="g"/><w:rPr><w:vanish/></w:rPr></w:style>'
     path = body(tmp_path / "a.docx", paragraph(run("Before "), run(ORDER, properties), run("after.")), styles=ghost)
     read = read_document(path)

@@ -79,7 +79,7 @@ def test_hidden_elements_are_reported_and_left_out(tmp_path: Path, opening: str,
     ],
 )
 def test_what_can_be_seen_is_text(tmp_path: Path, inner: str) -> None:
-    """White on black, a colour of its own within a hidden colour, on a picture, small."""
+    """White on black, a color of its own within a hidden color, on a picture, small."""
     read = page(tmp_path, f"<p>Before.</p>{inner}")
     assert (texts(read), read.hidden) == (["Before.", "seen"], ())
 

@@ -53,7 +53,7 @@ def test_wrapped_lines_become_one_paragraph_and_hyphens_stay(tmp_path: Path) -> 
     page = lines(
         [
             "1. The Supplier grants to the Buyer for the whole term of this agreement a non-",
-            "exclusive licence to use the goods, and the Buyer accepts it as it stands here, not",
+            "exclusive license to use the goods, and the Buyer accepts it as it stands here, not",
             "as in the schedule.",
             "2. Notices are in writing.",
         ]
@@ -70,14 +70,14 @@ def test_a_word_that_a_line_end_cut_is_whole_where_the_page_has_it_whole(tmp_pat
     page = lines(
         [
             "1. This agreement is a non-exclusive one, and nothing that is said in this agree-",
-            "ment makes it exclusive for either party, nor does it make the licence a non-",
+            "ment makes it exclusive for either party, nor does it make the license a non-",
             "exclusive one for others, whatever stands in the schedule or was said before-",
             "hand by one of the parties.",
         ]
     )
     (read,) = texts(read_document(pdf(tmp_path / "a.pdf", page)))
     assert "said in this agreement makes it" in read
-    assert "the licence a non-exclusive one for others" in read
+    assert "the license a non-exclusive one for others" in read
     assert "before-hand" in read
 
 
@@ -136,14 +136,14 @@ def test_a_ruled_table_joins_the_lines_of_a_cell(tmp_path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.grid([72, 172, 300, 400], [700, 660, 620])
         canvas.drawString(76, 686, "Milling")
-        canvas.drawString(76, 672, "centre")
+        canvas.drawString(76, 672, "center")
         canvas.drawString(304, 686, "386,000.00")
         canvas.drawString(76, 646, "Tools")
         canvas.drawString(176, 646, "T-20")
         canvas.drawString(304, 646, "14,000.00")
 
     read = read_document(pdf(tmp_path / "a.pdf", draw))
-    assert texts(read, "table") == ["Milling centre\t\t386,000.00", "Tools\tT-20\t14,000.00"]
+    assert texts(read, "table") == ["Milling center\t\t386,000.00", "Tools\tT-20\t14,000.00"]
 
 
 @pytest.mark.parametrize("angle", [90, 180, 270])

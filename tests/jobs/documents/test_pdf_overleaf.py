@@ -30,7 +30,7 @@ def sheet(number: int, *body: str, font: str = "Helvetica") -> Draw:
         canvas.drawString(72, 800, "Supply Agreement" if font == "Helvetica" else "设备采购合同")
         for line, text in enumerate(body):
             canvas.drawString(72, 740 - 15 * line, text)
-        canvas.drawCentredString(300, 40, f"- {number} -")
+        canvas.drawCenteredString(300, 40, f"- {number} -")
 
     return draw
 
@@ -48,7 +48,7 @@ def two_pages(path: Path, last: str, first: str, *, font: str = "Helvetica", fil
     [
         ("The Supplier shall repair at its own cost every fault that is told to it within", "ten days of delivery."),
         ("All questions that arise from this agreement are decided under the laws of the State of", "Oregon alone."),
-        ("The Supplier grants to the Buyer for the whole term of this agreement a non-", "exclusive licence."),
+        ("The Supplier grants to the Buyer for the whole term of this agreement a non-", "exclusive license."),
     ],
 )
 def test_a_sentence_goes_on_overleaf(tmp_path: Path, last: str, first: str) -> None:

@@ -55,21 +55,21 @@ def test_a_scan_is_refused_with_the_remedy(tmp_path: Path) -> None:
     assert "ocrmypdf" in error.hint
 
 
-def test_a_scan_with_recognised_text_is_read_with_a_warning(tmp_path: Path) -> None:
+def test_a_scan_with_recognized_text_is_read_with_a_warning(tmp_path: Path) -> None:
     """The text layer of a scan has no ink, and is the text all the same."""
-    read = read_document(pdf(tmp_path / "a.pdf", scan(recognised="This agreement is made today.")))
+    read = read_document(pdf(tmp_path / "a.pdf", scan(recognized="This agreement is made today.")))
     assert read.text == "This agreement is made today."
     assert read.hidden == ()
-    assert any("recognised" in warning for warning in read.warnings)
+    assert any("recognized" in warning for warning in read.warnings)
 
 
-def test_a_stamp_on_a_recognised_scan_is_read_with_it(tmp_path: Path) -> None:
-    """Signing services print a line of their own on every scanned page: the recognised text stays text."""
+def test_a_stamp_on_a_recognized_scan_is_read_with_it(tmp_path: Path) -> None:
+    """Signing services print a line of their own on every scanned page: the recognized text stays text."""
     said = "This agreement is made today between the two parties that are named below."
-    read = read_document(pdf(tmp_path / "a.pdf", both(scan(recognised=said), lines(["Envelope 7"], top=810))))
+    read = read_document(pdf(tmp_path / "a.pdf", both(scan(recognized=said), lines(["Envelope 7"], top=810))))
     assert read.text == f"Envelope 7\n{said}"
     assert read.hidden == ()
-    assert any("recognised" in warning for warning in read.warnings)
+    assert any("recognized" in warning for warning in read.warnings)
 
 
 def test_one_scanned_page_among_others_is_a_warning(tmp_path: Path) -> None:

@@ -39,12 +39,12 @@ def test_the_same_agreement_encrypted() -> None:
     assert read_document(DOCS / "encrypted_rc4_owner_only.pdf").text == plain.text
 
 
-def test_a_real_scan_and_the_same_with_its_recognised_text() -> None:
+def test_a_real_scan_and_the_same_with_its_recognized_text() -> None:
     """The one is refused, the other read with a warning."""
     assert "ocrmypdf" in refused(DOCS / "real_scan_imageonly_westerncopper_p1-2.pdf").hint
     read = read_document(DOCS / "real_scan_with_ocr_layer_westerncopper_p1.pdf")
     assert "THIS AGREEMENT is dated May 3,2006." in texts(read)
-    assert any("recognised" in warning for warning in read.warnings)
+    assert any("recognized" in warning for warning in read.warnings)
 
 
 def test_numeric_tables_keep_their_cells() -> None:

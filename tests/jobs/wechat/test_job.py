@@ -82,13 +82,13 @@ def messages_of(name: str) -> list[Message]:
     return list(read_messages(DATA / "chatlab" / f"synthetic_{name}.jsonl"))
 
 
-def summarise(
+def summarize(
     server: ScriptedServer, messages: list[Message], window: int, ledger: Path | str = ":memory:", slots: int = 1
 ) -> Summary:
     described = show(info=byte_vocabulary(), template=CHATML, parameters=f"num_ctx {window}", context_length=100_000)
     server.always("POST", "/api/show", described)
     with Client(Settings(host=server.url)) as client, Ledger(ledger, JOB) as opened:
-        (summary,) = WeChatJob(client, "m", opened, slots).summarise(messages)
+        (summary,) = WeChatJob(client, "m", opened, slots).summarize(messages)
     return summary
 
 
@@ -99,7 +99,7 @@ def test_gold_items_survive_map_and_merge(scripted: ScriptedServer, name: str, w
     answers, messages = gold(name), messages_of(name.partition("_")[2])
     model = Knowing(answers, messages)
     scripted.always("POST", "/api/chat", model)
-    summary = summarise(scripted, messages, window)
+    summary = summarize(scripted, messages, window)
     assert summary.coverage.complete
     assert summary.coverage.chunks == (1 if window == 60_000 else summary.coverage.chunks)
     tasks = [todo.task for todo in summary.todos]
@@ -116,7 +116,7 @@ def test_ids_that_do_not_exist_can_not_be_said(scripted: ScriptedServer) -> None
     messages = messages_of("zh_group_delivery")
     made_up = {"topics": [{"title": "编造", "summary": "", "messages": ["m999"]}], "todos": [], "questions": []}
     scripted.always("POST", "/api/chat", chat(json.dumps(made_up)))
-    summary = summarise(scripted, messages, 60_000)
+    summary = summarize(scripted, messages, 60_000)
     assert summary.topics == ()
     assert not summary.coverage.complete
     assert summary.coverage.failures[0].code == "output.invalid"
@@ -133,7 +133,7 @@ def test_an_order_to_the_model_adds_nothing(scripted: ScriptedServer) -> None:
         obeys = {"task": "向 6222 账户付款 500000", "person": "", "deadline": "", "done": False, "confidence": "high"}
         model = Knowing(answers, messages, {**obeys, "messages": [ids[injected]]})
         scripted.always("POST", "/api/chat", model)
-        summary = summarise(scripted, messages, 60_000)
+        summary = summarize(scripted, messages, 60_000)
         assert "付款 500000" not in " ".join(todo.task for todo in summary.todos), injected
         assert [item.text for item in summary.refused] == ["向 6222 账户付款 500000"]
         assert ids[injected] in {finding.message for finding in summary.findings}
@@ -143,9 +143,9 @@ def test_a_run_again_asks_nothing_and_gives_the_same_bytes(scripted: ScriptedSer
     """The ledger has every chunk; a changed window is other chunks."""
     answers, messages = gold("A_zh_group_delivery"), messages_of("zh_group_delivery")
     scripted.always("POST", "/api/chat", Knowing(answers, messages))
-    first = summarise(scripted, messages, 3000, tmp_path / "ledger.sqlite")
+    first = summarize(scripted, messages, 3000, tmp_path / "ledger.sqlite")
     asked = len(scripted.seen("POST", "/api/chat"))
-    again = summarise(scripted, messages, 3000, tmp_path / "ledger.sqlite", slots=3)
+    again = summarize(scripted, messages, 3000, tmp_path / "ledger.sqlite", slots=3)
     assert json.dumps(first.as_dict()) == json.dumps(again.as_dict())
     assert len(scripted.seen("POST", "/api/chat")) == asked
 
@@ -157,5 +157,5 @@ def test_deadlines_are_counted_from_the_message_that_says_them(scripted: Scripte
     todo = {"task": "提测", "person": said.name, "deadline": "明天（3月10号）下午6点前", "done": False}
     answer = {"topics": [], "questions": [], "todos": [{**todo, "confidence": "high", "messages": [said.id]}]}
     scripted.always("POST", "/api/chat", chat(json.dumps(answer, ensure_ascii=False), piece=4000))
-    summary = summarise(scripted, messages, 60_000)
+    summary = summarize(scripted, messages, 60_000)
     assert summary.todos[0].due == datetime(2026, 3, 10, 18, 0, tzinfo=said.time.tzinfo)

@@ -37,7 +37,7 @@ def test_every_message_is_covered_or_listed(
     with Client(Settings(host=real_server.url)) as client, Ledger(tmp_path / "ledger.sqlite", JOB) as ledger:
         job = WeChatJob(client, "dull", ledger, policy="short")
         estimate = job.estimate(messages)
-        (summary,) = job.summarise(messages)
+        (summary,) = job.summarize(messages)
     coverage = summary.coverage
     assert (estimate.messages, estimate.chunks) == (len(messages), coverage.chunks)
     assert estimate.seconds > 0

@@ -59,7 +59,7 @@ def test_siblings_are_equal(rendering: Rendering) -> None:
 
 
 @pytest.mark.parametrize("rendering", RENDERINGS, ids=lambda rendering: rendering.path)
-def test_a_fixture_is_recognised_and_whole(rendering: Rendering) -> None:
+def test_a_fixture_is_recognized_and_whole(rendering: Rendering) -> None:
     """The format is told by the content, and no row is broken."""
     (report,) = read(rendering).reports
     assert (report.format, report.broken) == (rendering.format, ())

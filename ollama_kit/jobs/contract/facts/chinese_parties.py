@@ -65,7 +65,7 @@ class Named:
     rule: str
 
 
-def find_labelled(folded: str, start: int, end: int) -> Iterator[Named]:
+def find_labeled(folded: str, start: int, end: int) -> Iterator[Named]:
     """Every party that a label introduces at the beginning of a line, between two offsets."""
     for match in _label().finditer(folded, start, end):
         name = _name().match(folded, match.end(), end)

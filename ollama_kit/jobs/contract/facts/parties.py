@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 
 from ollama_kit.guard.private.checksums import is_credit_code
-from ollama_kit.jobs.contract.facts.chinese_parties import Named, find_aliased, find_labelled
+from ollama_kit.jobs.contract.facts.chinese_parties import Named, find_aliased, find_labeled
 from ollama_kit.jobs.contract.facts.english_parties import find_in_preamble
 from ollama_kit.jobs.contract.facts.values import Party, SealState, Value
 from ollama_kit.jobs.contract.passages import ContractText, Evidence
@@ -25,10 +25,10 @@ PARTICULARS = 600
 def read_parties(text: ContractText, parts: Parts) -> tuple[Party, ...]:
     """The parties in the order they are named. One that head and signatures name differently keeps both names."""
     head = min(PREAMBLE, len(text.plain))
-    found = [*find_labelled(text.folded, 0, head), *find_aliased(text.folded, 0, head)]
+    found = [*find_labeled(text.folded, 0, head), *find_aliased(text.folded, 0, head)]
     if len({one.roles[:1] for one in found}) < 2:
         found += find_in_preamble(text.plain)
-    signed = list(find_labelled(text.folded, *parts.signatures)) if parts.signatures else []
+    signed = list(find_labeled(text.folded, *parts.signatures)) if parts.signatures else []
     parties = _merged(text, sorted(found, key=lambda one: one.start))
     parties = _merged(text, signed, parties) if parties else _merged(text, signed)
     return tuple(_sealed(text, parts, _with_particulars(text, party, found)) for party in parties)
@@ -59,7 +59,7 @@ def _joined(party: Party, one: Named, name: Value) -> Party:
 
 @cache
 def _whole() -> re.Pattern[str]:
-    """How the name of an organisation ends, and that of a person in Chinese; the rest may be a part of a line."""
+    """How the name of an organization ends, and that of a person in Chinese; the rest may be a part of a line."""
     return re.compile(
         r"(?:公司|集团|厂|店|中心|医院|大学|学院|研究院|局|委员会|合作社|事务所)(?:\([^()]{1,10}\))?\Z"
         r"|\A[\u4e00-\u9fff·]{2,4}\Z"

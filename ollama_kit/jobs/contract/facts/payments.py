@@ -119,7 +119,7 @@ def _payment(
 
 
 def _trimmed(plain: str, start: int, end: int) -> tuple[int, int]:
-    """The span without punctuation between it and its neighbours."""
+    """The span without punctuation between it and its neighbors."""
     part = plain[start:end]
     first = re.match(r"[\s，,；;、]*(?:and\s+)?", part)
     return start + (first.end() if first else 0), start + len(part.rstrip(" \t\n，,；;、"))

@@ -37,7 +37,7 @@ def resolve(document: Mapping[str, Any], source: str, language: str) -> Resolved
     all below it that does not say otherwise. SchemaError, with `source` and the place, where a keyword of ours is
     wrong, or a reference leads out of the document."""
     dialect = dialect_of(document, source)
-    kept = _with_neighbours(document) if dialect in LEGACY else document
+    kept = _with_neighbors(document) if dialect in LEGACY else document
     resolver = _Resolver(link(kept, dialect, source), source, language)
     root = resolver.expand(resolver.linked.root, frozenset(), "", verbatim=False)
     return Resolved(root, {"$defs": resolver.definitions} if resolver.definitions else {})
@@ -163,7 +163,7 @@ class _Resolver:
         return f"#/$defs/{self._names[key]}"
 
 
-def _with_neighbours(document: Mapping[str, Any]) -> Mapping[str, Any]:
+def _with_neighbors(document: Mapping[str, Any]) -> Mapping[str, Any]:
     """A document of an older dialect in which what is said beside a `$ref` for a reader is not lost; rules beside it
     mean nothing there."""
     copied = copy.deepcopy(dict(document))

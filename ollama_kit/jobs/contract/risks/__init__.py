@@ -1,4 +1,4 @@
-"""What whoever signs should look at: clauses that are missing, that contradict each other, or that favour one side.
+"""What whoever signs should look at: clauses that are missing, that contradict each other, or that favor one side.
 
 A rule says what it saw and quotes it. It is no legal advice, and what it does not list is not thereby sound.
 """

@@ -1,4 +1,4 @@
-"""Wording that favours one side, binds for longer than it seems, or speaks to a machine instead of the reader."""
+"""Wording that favors one side, binds for longer than it seems, or speaks to a machine instead of the reader."""
 
 from __future__ import annotations
 

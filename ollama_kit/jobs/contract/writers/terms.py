@@ -143,7 +143,7 @@ TERMS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "action": {
         "flagged": ("已标出", "flagged"),
-        "neutralised": ("已失效处理", "neutralised"),
+        "neutralized": ("已失效处理", "neutralized"),
         "redacted": ("已遮盖", "redacted"),
         "removed": ("已移除", "removed"),
         "fenced": ("已隔离", "fenced"),

@@ -50,7 +50,7 @@ def write_xlsx(reports: Sequence[ContractReport]) -> bytes:
     """The workbook of a batch, byte for byte the same for the same reports. UsageError without `openpyxl`.
 
     Text is text: no cell is a formula, not even once it is edited. Cells with a conflict or with what is unproven are
-    coloured and say so; what is too long for a cell or a comment is cut visibly."""
+    colored and say so; what is too long for a cell or a comment is cut visibly."""
     require_openpyxl()
     from openpyxl import Workbook
 

@@ -31,7 +31,7 @@ class Blocks:
     skipped: int = 0
     """Parts of other files put into this one (w:altChunk)."""
     anchors: list[tuple[str, str, Anchor]] = field(default_factory=list)
-    _coloured: list[bool] = field(default_factory=list)
+    _colored: list[bool] = field(default_factory=list)
     _inline: Inline | None = None
     _carried: Words | None = None
 
@@ -60,7 +60,7 @@ class Blocks:
         words, self._carried = self._carried or Words(), None
         if self._inline is None:
             self._inline = Inline(self.styles)
-        self._inline.on_colour = any(self._coloured)
+        self._inline.on_color = any(self._colored)
         self._inline.read(element, words)
         properties = element.find(W + "pPr")
         mark = None if properties is None else properties.find(W + "rPr")
@@ -112,12 +112,12 @@ class Blocks:
 
     def _table(self, table: Any, draft: Draft) -> None:
         style_id = attribute(table.find(f"{W}tblPr/{W}tblStyle")) or ""
-        coloured = any(style.shaded for style in self.styles.chain(style_id))
+        colored = any(style.shaded for style in self.styles.chain(style_id))
         for row in _below(table, W + "tr"):
             if row.find(f"{W}trPr/{W}del") is None:
-                self._row(row, draft, coloured=coloured)
+                self._row(row, draft, colored=colored)
 
-    def _row(self, row: Any, draft: Draft, *, coloured: bool) -> None:
+    def _row(self, row: Any, draft: Draft, *, colored: bool) -> None:
         cells = []
         first = self.page
         seen = len(self.anchors)
@@ -126,10 +126,10 @@ class Blocks:
             if properties is not None and properties.find(W + "cellDel") is not None:
                 continue
             inner, before = Draft(), len(self.anchors)
-            self._coloured.append(coloured or bool(shaded(properties)))
+            self._colored.append(colored or bool(shaded(properties)))
             self.read(cell, inner)
             self.finish(inner)
-            self._coloured.pop()
+            self._colored.pop()
             cells.append((inner, self.anchors[before:]))
         del self.anchors[seen:]
         filled = [cell for cell in cells if cell[0].pieces]

@@ -83,7 +83,7 @@ class Inline:
     whether its instruction is being read."""
 
     styles: Styles
-    on_colour: bool = False
+    on_color: bool = False
     _fields: list[bool] = field(default_factory=list)
 
     def read(self, paragraph: Any, words: Words) -> None:
@@ -116,7 +116,7 @@ class Inline:
         if named:
             look = look.over(self.styles.look(named))
         shown = look.over(below)
-        rule = shown.hides(on_colour=self.on_colour)
+        rule = shown.hides(on_color=self.on_color)
         for child in _parts(run):
             self._part(child, words, rule, shown)
 

@@ -14,7 +14,7 @@ from ollama_kit.jobs.documents.docx.package import Package, W, opened
 from ollama_kit.jobs.documents.docx.styles import styles_of
 
 _PICTURES_HINT = (
-    "Save it as PDF and have the text recognised, for instance with `ocrmypdf -l chi_sim+eng in.pdf out.pdf`.",
+    "Save it as PDF and have the text recognized, for instance with `ocrmypdf -l chi_sim+eng in.pdf out.pdf`.",
     "请另存为 PDF 并做文字识别(OCR)，例如 `ocrmypdf -l chi_sim+eng in.pdf out.pdf`。",
 )
 _KIND_HINT = (

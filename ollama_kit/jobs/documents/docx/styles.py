@@ -1,4 +1,4 @@
-"""What styles say that matters here: hidden text, its colour and size, numbering, headings."""
+"""What styles say that matters here: hidden text, its color and size, numbering, headings."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ PAPER = 0xF0
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How a run looks; None where nothing is said. Sizes in half points; colours as six hexadecimal digits."""
+    """How a run looks; None where nothing is said. Sizes in half points; colors as six hexadecimal digits."""
 
     vanish: bool | None = None
-    colour: str | None = None
+    color: str | None = None
     size: int | None = None
     shaded: bool | None = None
     underlined: bool | None = None
@@ -26,17 +26,17 @@ class Look:
         """This look, and what `below` says of the rest."""
         return Look(
             below.vanish if self.vanish is None else self.vanish,
-            below.colour if self.colour is None else self.colour,
+            below.color if self.color is None else self.color,
             below.size if self.size is None else self.size,
             below.shaded if self.shaded is None else self.shaded,
             below.underlined if self.underlined is None else self.underlined,
         )
 
-    def hides(self, *, on_colour: bool) -> HiddenRule | None:
-        """Why nobody sees it. `on_colour`: it stands on a coloured cell, or may do so by its table's style."""
+    def hides(self, *, on_color: bool) -> HiddenRule | None:
+        """Why nobody sees it. `on_color`: it stands on a colored cell, or may do so by its table's style."""
         if self.vanish:
             return "vanish"
-        if self.colour and _is_paper(self.colour) and not self.shaded and not on_colour:
+        if self.color and _is_paper(self.color) and not self.shaded and not on_color:
             return "white"
         return "tiny" if self.size is not None and self.size <= TINY_HALF_POINTS else None
 
@@ -111,7 +111,7 @@ def look_of(properties: Any | None) -> Look:
 
 
 def shaded(properties: Any | None) -> bool | None:
-    """Whether w:shd below the properties fills with a colour that is not paper's; None where nothing is said."""
+    """Whether w:shd below the properties fills with a color that is not paper's; None where nothing is said."""
     shade = None if properties is None else properties.find(W + "shd")
     return None if shade is None else _fills(shade)
 
@@ -138,9 +138,9 @@ def _style(element: Any) -> Style:
     )
 
 
-def _is_paper(colour: str) -> bool:
+def _is_paper(color: str) -> bool:
     try:
-        value = int(colour, 16)
+        value = int(color, 16)
     except ValueError:
         return False
-    return len(colour) == 6 and all((value >> shift) & 255 >= PAPER for shift in (0, 8, 16))
+    return len(color) == 6 and all((value >> shift) & 255 >= PAPER for shift in (0, 8, 16))

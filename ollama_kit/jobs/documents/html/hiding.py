@@ -48,10 +48,10 @@ class Sheet:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What an element hands down: why it is hidden (None: it is not), its colours, its text's size in pixels."""
+    """What an element hands down: why it is hidden (None: it is not), its colors, its text's size in pixels."""
 
     rule: HiddenRule | None = None
-    colour: str = "000000"
+    color: str = "000000"
     background: str = "ffffff"
     size_px: float = 16.0
 
@@ -64,11 +64,11 @@ def seen(above: Seen, tag: str, attributes: Mapping[str, str], sheet: Sheet) -> 
     """
     style = sheet.style(tag, attributes)
     background = _background(style, attributes) or above.background
-    colour = _colour(style.get("color", "")) or _colour(attributes.get("color", "")) or above.colour
+    color = _color(style.get("color", "")) or _color(attributes.get("color", "")) or above.color
     size = _size(style.get("font-size", ""), above.size_px)
-    # A child may have a colour of its own; what hides in any other way hides all within.
+    # A child may have a color of its own; what hides in any other way hides all within.
     kept = None if above.rule == "white" else above.rule
-    return Seen(kept or _rule(style, attributes, colour, background, size), colour, background, size)
+    return Seen(kept or _rule(style, attributes, color, background, size), color, background, size)
 
 
 def declarations(css: str) -> dict[str, str]:
@@ -84,7 +84,7 @@ def declarations(css: str) -> dict[str, str]:
 
 
 def _rule(
-    style: Mapping[str, str], attributes: Mapping[str, str], colour: str, background: str, size: float
+    style: Mapping[str, str], attributes: Mapping[str, str], color: str, background: str, size: float
 ) -> HiddenRule | None:
     hidden = (
         "hidden" in attributes
@@ -98,22 +98,22 @@ def _rule(
     if attributes.get("aria-hidden", "").lower() == "true":
         return "aria"
     opacity = _number(style.get("opacity", ""))
-    if (opacity is not None and opacity < 0.05) or colour == "transparent":
+    if (opacity is not None and opacity < 0.05) or color == "transparent":
         return "transparent"
     if size < TINY_PX:
         return "tiny"
-    return "white" if _alike(colour, background) else None
+    return "white" if _alike(color, background) else None
 
 
 def _background(style: Mapping[str, str], attributes: Mapping[str, str]) -> str:
     value = style.get("background-color") or style.get("background") or attributes.get("bgcolor", "")
     if "url(" in value or "gradient(" in value:
         return "unknown"
-    found = next(filter(None, map(_colour, (value, *value.split()))), "")
+    found = next(filter(None, map(_color, (value, *value.split()))), "")
     return "" if found == "transparent" else found
 
 
-def _colour(value: str) -> str:
+def _color(value: str) -> str:
     """Six hexadecimal digits, "transparent", or "" where the value is none that is known."""
     value = value.strip().lower()
     if value in _NAMED:

@@ -17,7 +17,7 @@ STRAIGHT: Matrix = (1, 0, 0, 1, 0, 0)
 DEEPEST = 4
 MOST_OBJECTS = 500_000
 PAPER = 240
-"""A colour whose red, green and blue are all this or more looks like paper."""
+"""A color whose red, green and blue are all this or more looks like paper."""
 THIN_POINTS = 4.0
 """Thinner shapes are rules and underlines: they hide nothing, but part the cells of tables."""
 MOST_SEGMENTS = 2_000
@@ -27,7 +27,7 @@ TEXT, PATH, IMAGE, FORM = 1, 2, 3, 5
 
 
 class Shape(NamedTuple):
-    """Something painted that is not text. `what`: "paper" (filled white), "fill" (any other colour, or what can not
+    """Something painted that is not text. `what`: "paper" (filled white), "fill" (any other color, or what can not
     be told), "image", "rule" (thin, or the outline of a box). `order`: later is above."""
 
     what: str
@@ -36,7 +36,7 @@ class Shape(NamedTuple):
 
 
 class Ink(NamedTuple):
-    """How letters are drawn. `mode` is PDF's text rendering mode (3 and 7 leave no ink); `white`: the colour of paper;
+    """How letters are drawn. `mode` is PDF's text rendering mode (3 and 7 leave no ink); `white`: the color of paper;
     `clear`: see-through."""
 
     mode: int = 0
@@ -84,11 +84,11 @@ def _gather(
             return
         kind = kind_of(one)
         if kind == TEXT:
-            colour = fill_of(one)
-            key = (mode_of(one), *(colour or ()))
+            color = fill_of(one)
+            key = (mode_of(one), *(color or ()))
             ink = known.get(key)
             if ink is None:
-                ink = known[key] = _ink(key[0], colour)
+                ink = known[key] = _ink(key[0], color)
             inks[one] = (ink, order)
         elif kind != FORM:
             _add_shape(found, one, kind, matrix, order)
@@ -98,9 +98,9 @@ def _gather(
             _gather(found, parts, _joined(_matrix(one), matrix), known, depth + 1)
 
 
-def _ink(mode: int, colour: list[int] | None) -> Ink:
-    filled = mode in (0, 4) and colour is not None
-    return Ink(mode, filled and min(colour[:3]) >= PAPER, filled and colour[3] <= 12)  # type: ignore[index]
+def _ink(mode: int, color: list[int] | None) -> Ink:
+    filled = mode in (0, 4) and color is not None
+    return Ink(mode, filled and min(color[:3]) >= PAPER, filled and color[3] <= 12)  # type: ignore[index]
 
 
 def _pointer(handle: int) -> Any:
@@ -136,9 +136,9 @@ def _add_shape(found: Painted, handle: int, kind: int, matrix: Matrix, order: in
     elif stroke.value:
         straight = (edge for edge in _edges(handle, matrix) if min(edge[2] - edge[0], edge[3] - edge[1]) < 1)
         found.rules.extend(Shape("rule", edge, order) for edge in straight)
-    colour = calls().fill(handle)
-    if fill.value and not thin and (colour is None or colour[3] >= 250):
-        white = colour is not None and min(colour[:3]) >= PAPER
+    color = calls().fill(handle)
+    if fill.value and not thin and (color is None or color[3] >= 250):
+        white = color is not None and min(color[:3]) >= PAPER
         found.shapes.append(Shape("paper" if white else "fill", box, order))
 
 

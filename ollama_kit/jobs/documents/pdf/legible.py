@@ -18,20 +18,20 @@ REFUSED_SHARE = 0.5
 
 State = Literal["read", "blank", "picture", "garbled"]
 OCR_HINT = (
-    "Have the text recognised first, for instance with `ocrmypdf --force-ocr -l chi_sim+eng in.pdf out.pdf`.",
+    "Have the text recognized first, for instance with `ocrmypdf --force-ocr -l chi_sim+eng in.pdf out.pdf`.",
     "请先做文字识别(OCR)，例如 `ocrmypdf --force-ocr -l chi_sim+eng in.pdf out.pdf`，再读取 out.pdf。",
 )
 
 
 class PageState(NamedTuple):
-    """What can be read of page `number` (from 1); `recognised`: its text is what a program saw in a picture."""
+    """What can be read of page `number` (from 1); `recognized`: its text is what a program saw in a picture."""
 
     number: int
     state: State
-    recognised: bool = False
+    recognized: bool = False
 
 
-def page_state(number: int, words: Sequence[Word], *, painted: bool, recognised: bool) -> PageState:
+def page_state(number: int, words: Sequence[Word], *, painted: bool, recognized: bool) -> PageState:
     """The state of a page by the words in sight. `painted`: it has something that is not text."""
     total = sum(len(word.text) for word in words)
     if total < LEAST_CHARS and painted:
@@ -39,7 +39,7 @@ def page_state(number: int, words: Sequence[Word], *, painted: bool, recognised:
     if total == 0:
         return PageState(number, "blank")
     bad = sum(len(word.text) if not word.legible else _strange(word.text) for word in words)
-    return PageState(number, "garbled" if bad > GARBLED_SHARE * total else "read", recognised)
+    return PageState(number, "garbled" if bad > GARBLED_SHARE * total else "read", recognized)
 
 
 def _strange(text: str) -> int:
@@ -69,8 +69,8 @@ def check(states: Sequence[PageState], path: Path) -> list[str]:
         warnings.append(f"no text on page {numbers(pictures)}: pictures only, what stands in them was not read")
     if garbled:
         warnings.append(f"garbled text on page {numbers(garbled)}: the file does not say which characters it shows")
-    if seen := [page.number for page in states if page.recognised]:
-        warnings.append(f"a scan: the text of page {numbers(seen)} was recognised by a program and may be wrong")
+    if seen := [page.number for page in states if page.recognized]:
+        warnings.append(f"a scan: the text of page {numbers(seen)} was recognized by a program and may be wrong")
     return warnings
 
 

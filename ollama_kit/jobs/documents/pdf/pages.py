@@ -91,7 +91,7 @@ def _add_page(page: Any, text_page: Any, sheet: _Sheet, book: _Book) -> None:
     sheet.check("objects or more", paint.count, MOST_OBJECTS)
     paper = _paper(page)
     found = seen(list(words_of(text_page, count, paint)), paint, paper)
-    book.states.append(legible.page_state(number, found.words, painted=bool(paint.shapes), recognised=found.recognised))
+    book.states.append(legible.page_state(number, found.words, painted=bool(paint.shapes), recognized=found.recognized))
     book.draft.asides.extend(Aside(text, book.draft.here) for text in _hidden(found, number))
     for place, lines in _paragraphs(found.words, paper, _borders(paint, paper)):
         if lines.text.strip():

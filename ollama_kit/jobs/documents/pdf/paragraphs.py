@@ -89,8 +89,8 @@ def joined(lines: Iterable[str], words: frozenset[str] = frozenset()) -> str:
     """Lines of a paragraph as one: no space between Chinese letters, and none behind a hyphen. The hyphen is kept,
     but where the word stands without it among the `words` (in lower case), and not with it.
 
-    >>> joined(["自双方盖章", "之日起", "生效"]), joined(["a non-", "exclusive", "licence"])
-    ('自双方盖章之日起生效', 'a non-exclusive licence')
+    >>> joined(["自双方盖章", "之日起", "生效"]), joined(["a non-", "exclusive", "license"])
+    ('自双方盖章之日起生效', 'a non-exclusive license')
     >>> joined(["this Agree-", "ment is"], frozenset({"agreement"}))
     'this Agreement is'
     """

@@ -1,4 +1,4 @@
-"""Which words of a page nobody sees, and why; and whether the page is a scan whose text was recognised."""
+"""Which words of a page nobody sees, and why; and whether the page is a scan whose text was recognized."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ SCAN_SHARE = 0.5
 
 
 class Seen(NamedTuple):
-    """The words in sight; the others with their rule; whether what is in sight was recognised in a picture."""
+    """The words in sight; the others with their rule; whether what is in sight was recognized in a picture."""
 
     words: list[Word]
     hidden: list[tuple[Word, HiddenRule]]
-    recognised: bool
+    recognized: bool
 
 
 def seen(words: Sequence[Word], painted: Painted, paper: Box) -> Seen:
@@ -37,8 +37,8 @@ def seen(words: Sequence[Word], painted: Painted, paper: Box) -> Seen:
     under = sum(verdict in ("invisible", "covered", "transparent") for verdict in verdicts)
     if under > STAMP_SHARE * drawn and _pictured(painted.shapes, paper):
         verdicts = [None if verdict in ("invisible", "covered", "transparent") else verdict for verdict in verdicts]
-        return _parted(words, verdicts, recognised=True)
-    return _parted(words, verdicts, recognised=False)
+        return _parted(words, verdicts, recognized=True)
+    return _parted(words, verdicts, recognized=False)
 
 
 def _band(doubled: float) -> int:
@@ -55,14 +55,14 @@ def _bands(shapes: Sequence[Shape], paper: Box) -> dict[int, deque[Shape]]:
     return bands
 
 
-def _parted(words: Iterable[Word], verdicts: Iterable[HiddenRule | None], *, recognised: bool) -> Seen:
+def _parted(words: Iterable[Word], verdicts: Iterable[HiddenRule | None], *, recognized: bool) -> Seen:
     shown, hidden = [], []
     for word, verdict in zip(words, verdicts, strict=True):
         if verdict is None:
             shown.append(word)
         else:
             hidden.append((word, verdict))
-    return Seen(shown, hidden, recognised)
+    return Seen(shown, hidden, recognized)
 
 
 def _verdict(word: Word, shapes: deque[Shape], paper: Box) -> HiddenRule | None:
@@ -82,7 +82,7 @@ def _verdict(word: Word, shapes: deque[Shape], paper: Box) -> HiddenRule | None:
 
 
 def _against(word: Word, box: Box, shapes: deque[Shape]) -> HiddenRule | None:
-    """Whether what is painted above covers the word, or it has the colour of what is painted below."""
+    """Whether what is painted above covers the word, or it has the color of what is painted below."""
     if not word.ink.white and shapes[-1].order < word.order:
         return None
     middle = ((box[0] + box[2]) / 2, (box[1] + box[3]) / 2)

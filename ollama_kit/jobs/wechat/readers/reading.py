@@ -11,7 +11,7 @@ from pathlib import Path
 from ollama_kit.errors import ChatError
 from ollama_kit.jobs.wechat.message import CHINA, Message, Place
 from ollama_kit.jobs.wechat.readers.quotes import Remembered
-from ollama_kit.jobs.wechat.readers.recognise import Recognised, recognise
+from ollama_kit.jobs.wechat.readers.recognize import Recognized, recognize
 from ollama_kit.jobs.wechat.readers.record import Broken, Event, Note, Options, Record
 from ollama_kit.jobs.wechat.readers.report import BrokenRow, ReadReport
 
@@ -63,11 +63,11 @@ class Reading:
 
     def _file(self, path: Path, before: int) -> Iterator[Message]:
         """The messages of a file, the ids going on behind the `before` messages read so far."""
-        file = _File(path, recognise(path, Options(self.options.zone, self.options.day)), self.options.limit_broken)
+        file = _File(path, recognize(path, Options(self.options.zone, self.options.day)), self.options.limit_broken)
         remembered, shown, owner = Remembered(), str(path), self.options.own
         count, blank = before, object.__new__
-        escaped = "json" in file.recognised.format  # what is decoded from bytes holds no half of a surrogate pair
-        for event in file.recognised.events:
+        escaped = "json" in file.recognized.format  # what is decoded from bytes holds no half of a surrogate pair
+        for event in file.recognized.events:
             if type(event) is not Record:
                 file.note(event, count - before)
                 continue
@@ -105,7 +105,7 @@ class _File:
     """What is found out about one file while it is read."""
 
     path: Path
-    recognised: Recognised
+    recognized: Recognized
     limit: int
     broken: list[BrokenRow] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -123,12 +123,12 @@ class _File:
         """The report of the file, read to its end. ChatError if all that it gave was broken."""
         if self.broken and not read:
             raise self._refused(read)
-        source = self.recognised.source
+        source = self.recognized.source
         return ReadReport(
             path=str(self.path),
-            format=self.recognised.format,
-            encoding=self.recognised.encoding,
-            unit=self.recognised.unit,
+            format=self.recognized.format,
+            encoding=self.recognized.encoding,
+            unit=self.recognized.unit,
             messages=read,
             broken=tuple(self.broken),
             limit=self.limit,
@@ -136,14 +136,14 @@ class _File:
         )
 
     def _refused(self, read: int) -> ChatError:
-        unit, first, last = self.recognised.unit, self.broken[0], self.broken[-1]
+        unit, first, last = self.recognized.unit, self.broken[0], self.broken[-1]
         several = (
             f"{len(self.broken)} broken rows, at most {self.limit} are passed over"
             if read
             else "nothing but broken rows"
         )
         return ChatError(
-            f"{several} ({self.recognised.format}); {unit} {last.line}: {last.reason}",
+            f"{several} ({self.recognized.format}); {unit} {last.line}: {last.reason}",
             path=self.path,
             line=first.line if unit == "line" else 0,
             hint=(

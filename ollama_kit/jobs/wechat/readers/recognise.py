@@ -49,7 +49,7 @@ _FIRST_KEY = re.compile(r'\s*\[\s*\{\s*"')
 
 
 @dataclass(frozen=True)
-class Recognised:
+class Recognized:
     """A file and how it is read: the format's name, what its lines count, and its events."""
 
     format: str
@@ -62,7 +62,7 @@ class Recognised:
         return self.source.encoding if self.source else ""
 
 
-def recognise(path: Path, options: Options) -> Recognised:
+def recognize(path: Path, options: Options) -> Recognized:
     """How the file is read. ChatError where it is in none of the formats, or can not be opened."""
     try:
         with path.open("rb") as stream:
@@ -75,17 +75,17 @@ def recognise(path: Path, options: Options) -> Recognised:
     if source is None:
         raise ChatError("neither a text in UTF-8, UTF-16 or GB18030 nor a database", path=path, hint=_HINT)
     name, unit, reader = _reader_of(source)
-    return Recognised(name, unit, source, reader(source, options))
+    return Recognized(name, unit, source, reader(source, options))
 
 
-def _database(path: Path, options: Options) -> Recognised:
+def _database(path: Path, options: Options) -> Recognized:
     from ollama_kit.jobs.wechat.readers import database  # sqlite3 is for these files only
 
     tables = database.tables_of(path)
     if "MSG" in tables:
-        return Recognised("wechat-v3-db", "item", None, database.read_v3(path, options))
+        return Recognized("wechat-v3-db", "item", None, database.read_v3(path, options))
     if "Name2Id" in tables and any(name.startswith("Msg_") for name in tables):
-        return Recognised("wechat-v4-db", "item", None, database.read_v4(path, options))
+        return Recognized("wechat-v4-db", "item", None, database.read_v4(path, options))
     shown = ", ".join(sorted(tables)[:8]) or "no table at all"
     raise ChatError(f"a database without WeChat's messages: it has {shown}", path=path, hint=_HINT)
 

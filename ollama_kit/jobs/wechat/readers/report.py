@@ -17,7 +17,7 @@ class BrokenRow:
 class ReadReport:
     """One file, read to its end.
 
-    format     the name of the format recognised, `chatlog-json`
+    format     the name of the format recognized, `chatlog-json`
     encoding   what the bytes were read as; empty for a database
     unit       what `line` counts: "line" of the file, or "item" of its list or table
     messages   how many were read

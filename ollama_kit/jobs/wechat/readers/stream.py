@@ -17,7 +17,7 @@ LONGEST_LINE = 1 << 24
 
 @dataclass(frozen=True)
 class Source:
-    """A file that is text. `head` is the text of its first 64 KB, for recognising it.
+    """A file that is text. `head` is the text of its first 64 KB, for recognizing it.
     `notes` collects what decoding finds on the way: bytes that are not of the encoding."""
 
     path: Path

@@ -85,8 +85,8 @@ def test_evidence_stands_in_comments() -> None:
     assert "模型读到“2026年4月18日”，规则没有" in cells["生效日期"].comment.text
 
 
-def test_what_is_unproven_or_contradicts_itself_is_coloured_and_says_so() -> None:
-    """In the text too, for whoever sees no colours."""
+def test_what_is_unproven_or_contradicts_itself_is_colored_and_says_so() -> None:
+    """In the text too, for whoever sees no colors."""
     cells = columns(sheet([sale()]))
     for name, said in (
         ("期限", "三年 [未证实]"),

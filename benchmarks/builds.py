@@ -14,7 +14,7 @@ from unittest import mock
 from benchmarks.timing import in_ms, median_ratio, seconds_of, verdict
 from ollama_kit.builder.build import build
 from ollama_kit.server.connection import connect
-from ollama_kit.server.session import Server
+from ollama_kit.server.server import Server
 from ollama_kit.server.wire import Call
 from ollama_kit.specs import load_spec
 from tests.models.tiny import tiny_model

@@ -26,11 +26,11 @@ from typing import Any
 
 from benchmarks.provisions import own_scores, provision_scores
 from benchmarks.timing import verdict
+from ollama_kit.documents.document import ReadDocument
+from ollama_kit.documents.reading import read_document
 from ollama_kit.jobs.contract.contract_facts import ContractFacts
 from ollama_kit.jobs.contract.extraction import extract_facts
 from ollama_kit.jobs.contract.facts.values import Fact
-from ollama_kit.jobs.documents.document import ReadDocument
-from ollama_kit.jobs.documents.reading import read_document
 
 DATA = Path(os.environ.get("OLLAMA_KIT_SHARED_DATA") or Path(__file__).parents[2] / "shared" / "data")
 FOLDERS = {"CUAD, English": "public/contracts/en_cuad", "own, Chinese": "own/contracts/zh_synthetic"}
@@ -202,8 +202,8 @@ def _timed(title: str, text: str) -> str:
 
 def as_document(text: str) -> ReadDocument:
     """A document of one page from a text in memory."""
-    from ollama_kit.jobs.documents.assembly import assemble
-    from ollama_kit.jobs.documents.plain import read_plain
+    from ollama_kit.documents.assembly import assemble
+    from ollama_kit.documents.plain import read_plain
 
     draft, pages = read_plain(text)
     return assemble(draft, "text", "txt", range(1, pages + 1))

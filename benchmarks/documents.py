@@ -16,8 +16,8 @@ from statistics import median
 from typing import Any
 
 from benchmarks.timing import verdict
+from ollama_kit.documents import read_document
 from ollama_kit.errors import DocumentError
-from ollama_kit.jobs.documents import read_document
 
 ROOT = Path(__file__).parents[1]
 ROUNDS = 3
@@ -31,7 +31,7 @@ CHINESE = (
     "乙方应于合同生效之日起三十日内将全部设备运抵甲方指定地点，运费由乙方承担，甲方应在到货后十个工作日内完成验收。"
 )
 PEAK = (
-    "import resource, sys; from ollama_kit.jobs.documents import read_document;"
+    "import resource, sys; from ollama_kit.documents import read_document;"
     "n = len(read_document(sys.argv[1]).pages);"
     "print(n, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1024 if sys.platform != 'darwin' else 1 << 20))"
 )

@@ -32,8 +32,7 @@ def _recall_and_alarms(labeled: Sequence[Line]) -> Iterable[str]:
         counts = [_hits(labeled, spans, kind) for spans in found.values()]
         yield f"{kind:<15}{totals[kind]:>6}" + "".join(f"{count:>20}" for count in counts)
     yield f"{'all':<15}{totals.total():>6}" + "".join(
-        f"{_share(sum(_hits(labeled, spans, kind) for kind in totals), totals.total()):>20}"
-        for spans in found.values()
+        f"{_share(sum(_hits(labeled, spans, kind) for kind in totals), totals.total()):>20}" for spans in found.values()
     )
     for language in ("zh", "en"):
         clean = [at for at, line in enumerate(labeled) if line.language == language and not line.finds]

@@ -16,7 +16,7 @@ from unittest import mock
 
 from benchmarks.timing import in_turns, median_ratio, seconds_of, verdict
 from ollama_kit.server import blobs
-from ollama_kit.server.session import Server
+from ollama_kit.server.server import Server
 
 SIZE_BYTES = 2 * 10**9
 SMALL_BYTES = 10**8

@@ -6,8 +6,8 @@ Usage: python facts_of_a_contract.py [CONTRACT]    (PDF, DOCX, HTML, Markdown or
 import sys
 from pathlib import Path
 
+from ollama_kit.documents import read_document
 from ollama_kit.jobs.contract import Evidence, extract_facts
-from ollama_kit.jobs.documents import read_document
 
 HERE = Path(__file__).parent
 

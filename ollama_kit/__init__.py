@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ollama_kit.guard.exchange import Result
     from ollama_kit.guard.images.image import ImageRules
     from ollama_kit.guard.images.prepare import prepare_image
-    from ollama_kit.guard.report import Report
+    from ollama_kit.records.report import Report
     from ollama_kit.settings import Settings, load_settings
     from ollama_kit.specs import ModelSpec, load_spec
 
@@ -37,7 +37,7 @@ _HOMES = {
     "ModelSpec": "specs",
     "OllamaKitError": "errors",
     "OutputInvalid": "errors",
-    "Report": "guard.report",
+    "Report": "records.report",
     "Result": "guard.exchange",
     "ServerError": "errors",
     "Settings": "settings",

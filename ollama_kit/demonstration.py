@@ -15,14 +15,14 @@ from ollama_kit.builder.build import BuildOptions, build
 from ollama_kit.client import Client
 from ollama_kit.errors import OutputInvalid, ServerUnreachable
 from ollama_kit.guard.events import Event, Finished
-from ollama_kit.guard.report import Report
 from ollama_kit.jobs.ledger import Ledger
 from ollama_kit.jobs.wechat.job import JOB, WeChatJob
 from ollama_kit.jobs.wechat.readers.reading import read_chat
 from ollama_kit.jobs.wechat.summary import Summary
+from ollama_kit.records.report import Report
 from ollama_kit.server.blobs import Progress
 from ollama_kit.server.connection import connect_with
-from ollama_kit.server.session import Server
+from ollama_kit.server.server import Server
 from ollama_kit.settings import Settings
 from ollama_kit.specs import load_spec
 

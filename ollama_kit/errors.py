@@ -38,7 +38,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from ollama_kit.guard.report import Attempt
+    from ollama_kit.records.report import Attempt
 
 Hint = str | tuple[str, str]
 """What to do next: one text, or (English, Chinese)."""

@@ -14,8 +14,10 @@ import ollama_kit
 
 ROOT = Path(ollama_kit.__file__).parent
 ORDER = (
+    ("records",),
     ("errors",),
-    ("encodings", "resources"),
+    ("resources", "text"),
+    ("templating",),
     ("specs",),
     ("settings",),
     ("modelfile",),
@@ -27,6 +29,7 @@ ORDER = (
     ("audit",),
     ("builder",),
     ("client",),
+    ("documents",),
     ("jobs",),
     ("demonstration",),
     ("cli",),
@@ -42,9 +45,6 @@ CONFINED = {"httpx": "server", "ollama": "server"}
 VAGUE = {"util", "utils", "helper", "helpers", "manager", "managers", "common", "core", "base", "misc"}
 
 MODULE_LINES, FUNCTION_LINES, PARAMETERS = 300, 40, 6
-
-UPWARD_TYPES = {("errors", "guard")}
-"""(layer, higher layer) whose types are named, under TYPE_CHECKING, by a lower one: OutputInvalid carries attempts."""
 
 
 @dataclass(frozen=True)
@@ -148,10 +148,7 @@ def test_imports_point_down() -> None:
         for module in modules()
         if module.name != FACADE
         for found in imports_of(module)
-        if found.layer in LEVEL
-        and found.layer != module.layer
-        and LEVEL[found.layer] >= LEVEL[module.layer]
-        and not (found.typing_only and (module.layer, found.layer) in UPWARD_TYPES)
+        if found.layer in LEVEL and found.layer != module.layer and LEVEL[found.layer] >= LEVEL[module.layer]
     ]
     assert not upward
 
@@ -166,12 +163,6 @@ def test_modules_import_modules_and_not_the_facade() -> None:
         if found.name.partition(".")[0] == "ollama_kit" and found.layer not in {*LEVEL, "__version__"}
     ]
     assert not through
-
-
-def test_an_exception_of_the_order_is_still_needed() -> None:
-    """UPWARD_TYPES lists nothing that no module does any more."""
-    used = {(module.layer, found.layer) for module in modules() for found in imports_of(module) if found.typing_only}
-    assert used >= UPWARD_TYPES
 
 
 @pytest.mark.parametrize(("library", "layer"), CONFINED.items())

@@ -13,7 +13,7 @@ from typing import Any
 from ollama_kit.errors import ContextOverflow, GuardBlocked
 from ollama_kit.guard.conversation import Message, Request
 from ollama_kit.guard.events import Finished
-from ollama_kit.guard.report import Attempt, Finding
+from ollama_kit.records.report import Attempt, Finding
 
 TEXTS = ("details", "reply")
 """The keys of a finding and of an attempt that are there only where texts are kept."""

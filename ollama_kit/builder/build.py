@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from ollama_kit.builder.build_records import Receipt, find_receipt, keep_receipt, request_digest
 from ollama_kit.builder.expectations import check_expectations
 from ollama_kit.builder.expected import Difference, Expected, expected_model
 from ollama_kit.builder.leftovers import remove_leftovers, temporary_name
-from ollama_kit.builder.receipts import Receipt, find_receipt, keep_receipt, request_digest
 from ollama_kit.errors import BuildError, BuildMismatch, ModelfileError, ModelMissing, ServerError, ServerRefused
 from ollama_kit.modelfile.reader import read_modelfile
 from ollama_kit.modelfile.render import render_modelfile
@@ -19,8 +19,8 @@ from ollama_kit.modelfile.versions import ServerVersion
 from ollama_kit.server import blobs, flows
 from ollama_kit.server.facts import InstalledModel, ModelFacts
 from ollama_kit.server.features import supports
-from ollama_kit.server.locality import require_local
-from ollama_kit.server.session import Server
+from ollama_kit.server.remote_policy import require_local
+from ollama_kit.server.server import Server
 from ollama_kit.specs.model import ModelSpec
 
 Status = Literal["current", "created", "updated", "would create", "would update"]

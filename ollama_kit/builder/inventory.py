@@ -9,7 +9,7 @@ from ollama_kit.builder.leftovers import leftovers
 from ollama_kit.errors import OllamaKitError, ServerError
 from ollama_kit.server import flows
 from ollama_kit.server.facts import InstalledModel
-from ollama_kit.server.session import Server
+from ollama_kit.server.server import Server
 from ollama_kit.specs import load_spec, spec_names
 
 

@@ -14,7 +14,7 @@ import secrets
 from collections.abc import Iterable
 
 from ollama_kit.server.facts import InstalledModel
-from ollama_kit.server.session import Server
+from ollama_kit.server.server import Server
 
 NAMESPACE = "ollama-kit-build"
 _TAG = re.compile(r"(?P<machine>[0-9a-f]{8})-(?P<process>\d+)-[0-9a-f]{8}")

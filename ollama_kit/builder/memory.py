@@ -8,7 +8,7 @@ from ollama_kit.memory.available import Memory, memory_at_hand
 from ollama_kit.memory.fit import Fitting
 from ollama_kit.memory.quantities import shown
 from ollama_kit.memory.sources import Subject, of_model, of_spec
-from ollama_kit.server.session import Server
+from ollama_kit.server.server import Server
 from ollama_kit.settings import Settings
 from ollama_kit.specs.model import ModelSpec
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ollama_kit.client.calls import How, Piece
     from ollama_kit.guard.conversation import Document
     from ollama_kit.guard.policy import PolicyLike
-    from ollama_kit.guard.report import Report
+    from ollama_kit.records.report import Report
 
 
 _SAVE_AS_TEXT = ("Save it as UTF-8 text, or extract its text first.", "请另存为 UTF-8 文本，或先提取其中的文字。")
@@ -136,9 +136,9 @@ def count_command(model: str, file: Path | None, host: str | None, allow_remote:
 
 def read_document(path: Path) -> Document:
     """A document from a file, in whatever encoding it was written. UsageError names the file."""
-    from ollama_kit.encodings import decode
     from ollama_kit.errors import UsageError
     from ollama_kit.guard.conversation import Document
+    from ollama_kit.text.encodings import decode
 
     try:
         text, _ = decode(path.read_bytes())
@@ -155,8 +155,8 @@ def read_document(path: Path) -> Document:
 
 
 def standard_input() -> str:
-    from ollama_kit.encodings import decode
     from ollama_kit.errors import UsageError
+    from ollama_kit.text.encodings import decode
 
     if sys.stdin is None or sys.stdin.isatty():
         raise UsageError("there is no text: give it as an argument, or send it on standard input")

@@ -11,7 +11,7 @@ from typing import Any
 from ollama_kit.cli.options import settings_from
 from ollama_kit.cli.output import warn
 from ollama_kit.cli.progress import batch_progress
-from ollama_kit.client.blocking import Client
+from ollama_kit.client.client import Client
 from ollama_kit.errors import ServerError
 from ollama_kit.guard.policy import load_policy
 from ollama_kit.jobs.ledger import Ledger
@@ -85,7 +85,7 @@ def _unload(client: Client, model: str) -> None:
 def _leave(settings: Settings, model: str) -> None:
     """Asks once for the model to be unloaded, and does not wait for a server that is silent or away."""
     from ollama_kit.server.connection import Retry, Timeouts, connect_with
-    from ollama_kit.server.session import Server
+    from ollama_kit.server.server import Server
 
     hurried = Timeouts(connect_s=LEAVE_S, quick_s=LEAVE_S, first_s=LEAVE_S, between_s=LEAVE_S)
     connection = replace(connect_with(settings), timeouts=hurried, retry=Retry(attempts=1))

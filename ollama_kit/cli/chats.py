@@ -83,7 +83,7 @@ class ChatRun:
             for failure in summary.coverage.failures:
                 warn(f"not covered: {failure.label}, {len(failure.messages)} messages: {failure.reason}")
         if self.flags["post"]:
-            from ollama_kit.jobs.posting import post_markdown
+            from ollama_kit.jobs.webhooks import post_markdown
 
             posted = post_markdown(self.flags["post"], "\n\n".join(map(write_markdown, summaries)))
             click.echo(f"sent to {posted.host}", err=True)

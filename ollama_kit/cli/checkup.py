@@ -17,7 +17,7 @@ from ollama_kit.guard.policy import load_policy, policy_names
 from ollama_kit.guard.scanners.status import ScannerStatus, scanner_status
 from ollama_kit.server.connection import connect_with
 from ollama_kit.server.features import supports
-from ollama_kit.server.session import Server
+from ollama_kit.server.server import Server
 from ollama_kit.settings import Settings
 from ollama_kit.specs import load_spec, spec_names
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ollama_kit.cli.output import error_as_dict, print_json, print_table, warn
+from ollama_kit.documents.document import ReadDocument
+from ollama_kit.documents.pages.outputs import make_folder
 from ollama_kit.errors import DocumentError, UsageError
 from ollama_kit.jobs.contract.report import ContractReport
-from ollama_kit.jobs.documents.document import ReadDocument
-from ollama_kit.jobs.pages.outputs import make_folder
 
 if TYPE_CHECKING:
     from ollama_kit.jobs.contract.job import ContractJob
@@ -112,7 +112,7 @@ class ContractRun:
 
     def _read(self, path: Path) -> ReadDocument:
         """The document; for one that is locked the password is asked for, where somebody sits at a terminal."""
-        from ollama_kit.jobs.documents.reading import read_document
+        from ollama_kit.documents.reading import read_document
 
         tries = MOST_TRIES if sys.stdin.isatty() and not self.flags["password_file"] else 0
         while True:
@@ -179,7 +179,7 @@ def _writable(formats: Sequence[str]) -> list[str]:
 
 def _first_line(path: Path) -> str:
     """A password: the first line of a file, without its line end."""
-    from ollama_kit.encodings import decode
+    from ollama_kit.text.encodings import decode
 
     try:
         text, _ = decode(path.read_bytes())

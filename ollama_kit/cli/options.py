@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from ollama_kit.server.session import Server
+    from ollama_kit.server.server import Server
     from ollama_kit.settings import Settings
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -65,7 +65,7 @@ def settings_from(host: str | None, allow_remote: bool | None = None) -> Setting
 def open_server(host: str | None, allow_remote: bool | None = None) -> Iterator[Server]:
     """The server that the settings name, closed afterwards."""
     from ollama_kit.server.connection import connect_with
-    from ollama_kit.server.session import Server
+    from ollama_kit.server.server import Server
 
     with Server(connect_with(settings_from(host, allow_remote))) as server:
         yield server

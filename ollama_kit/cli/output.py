@@ -12,7 +12,7 @@ import click
 
 if TYPE_CHECKING:
     from ollama_kit.errors import OllamaKitError
-    from ollama_kit.guard.report import Report
+    from ollama_kit.records.report import Report
 
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:

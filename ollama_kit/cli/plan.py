@@ -69,11 +69,11 @@ def plan_command(
     """Say what MODEL needs of memory, what fits, and which change helps most. MODEL is a spec, a GGUF file, a model on
     the server, or a Qwen model by name, which needs no download. Exit code 1 if it does not fit."""
     from ollama_kit.cli.output import print_json
-    from ollama_kit.encodings import write_text
     from ollama_kit.memory.answer import answer
     from ollama_kit.memory.fit import Fitting
     from ollama_kit.memory.picture import svg as drawn
     from ollama_kit.memory.sources import find_subject
+    from ollama_kit.text.encodings import write_text
 
     with open_server(host, allow_remote) as server:
         subject = find_subject(model, server)

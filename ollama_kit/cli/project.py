@@ -33,7 +33,7 @@ def init_command(folder: Path) -> None:
     """Start a project in FOLDER: modelfiles/ with an example, templates/ with the spec's schema. Nothing that is there
     is overwritten."""
     from ollama_kit import resources
-    from ollama_kit.encodings import write_text
+    from ollama_kit.text.encodings import write_text
 
     schema = (resources.shipped_root() / "templates" / "schemas" / "spec.schema.json").read_text(encoding="utf-8")
     files = {

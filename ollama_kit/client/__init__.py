@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ollama_kit.client.awaiting import AsyncClient
-    from ollama_kit.client.blocking import Client
+    from ollama_kit.client.async_client import AsyncClient
+    from ollama_kit.client.client import Client
     from ollama_kit.client.embedding import Embeddings
     from ollama_kit.client.streaming import Delta, Partial, Restart
     from ollama_kit.guard.exchange import Result
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["AsyncClient", "Client", "Delta", "Embeddings", "Partial", "Restart", "Result"]
 
 _HOMES = {
-    "AsyncClient": "ollama_kit.client.awaiting",
-    "Client": "ollama_kit.client.blocking",
+    "AsyncClient": "ollama_kit.client.async_client",
+    "Client": "ollama_kit.client.client",
     "Delta": "ollama_kit.client.streaming",
     "Embeddings": "ollama_kit.client.embedding",
     "Partial": "ollama_kit.client.streaming",

@@ -12,14 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 from ollama_kit.audit.opening import open_audit
 from ollama_kit.client.streaming import Delta, Partial, Restart
 from ollama_kit.errors import GuardBlocked, SpecNotFound, UsageError
-from ollama_kit.guard.conversation import (
-    DocumentLike,
-    MessageLike,
-    Request,
-    documents_from,
-    language_of,
-    messages_from,
-)
+from ollama_kit.guard.conversation import DocumentLike, MessageLike, Request, documents_from, messages_from
 from ollama_kit.guard.events import Finished, Hook, Streamed, announce
 from ollama_kit.guard.exchange import Listen, Reduce, Result, Surroundings
 from ollama_kit.guard.fence import Fence
@@ -32,6 +25,7 @@ from ollama_kit.guard.policy import Policy, PolicyLike, load_policy
 from ollama_kit.settings import Settings, load_settings
 from ollama_kit.specs import find_spec, load_spec
 from ollama_kit.structured.schema import load_schema
+from ollama_kit.text.language import language_of
 
 if TYPE_CHECKING:
     from ollama_kit.guard.profile import Profile

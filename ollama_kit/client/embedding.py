@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ollama_kit.errors import ContextOverflow, ProtocolError, ServerRefused, UsageError
-from ollama_kit.guard.graphemes import cut_before
 from ollama_kit.guard.policy import Policy
 from ollama_kit.guard.private.placeholders import Placeholders
 from ollama_kit.guard.profile import Profile
-from ollama_kit.guard.report import CountKind, Finding, Report
 from ollama_kit.guard.stages import Guards
+from ollama_kit.records.report import CountKind, Finding, Report
 from ollama_kit.server import wire
 from ollama_kit.server.wire import JSON, Flow
+from ollama_kit.text.graphemes import cut_before
 
 BATCH = 32
 TooLong = Literal["error", "truncate"]

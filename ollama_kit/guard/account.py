@@ -13,8 +13,8 @@ from ollama_kit.guard.fit import Fitted
 from ollama_kit.guard.images.attached import CAUTION, has_images
 from ollama_kit.guard.policy import Policy
 from ollama_kit.guard.profile import Profile
-from ollama_kit.guard.report import Attempt, Finding, Report
 from ollama_kit.guard.verdict import Verdict
+from ollama_kit.records.report import Attempt, Finding, Report
 from ollama_kit.structured.schema import Schema
 
 

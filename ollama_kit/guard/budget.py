@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ollama_kit.guard.policy import Policy
-from ollama_kit.guard.report import Attempt
+from ollama_kit.records.report import Attempt
 from ollama_kit.server.wire import Deadline
 
 

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ollama_kit.guard.report import Finding
-from ollama_kit.guard.spans import Changed, Edit, apply
+from ollama_kit.records.report import Finding
+from ollama_kit.text.spans import Changed, Edit, apply
 
 BREAK = "\u200b"
 STAND_IN = "\ufffd"

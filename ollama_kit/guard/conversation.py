@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 from ollama_kit.errors import UsageError
@@ -78,19 +76,6 @@ def documents_from(documents: Sequence[DocumentLike] | DocumentLike) -> tuple[Do
     given = [documents] if isinstance(documents, str | Document) else documents
     made = [_document(item, at) for at, item in enumerate(given)]
     return tuple(Document(item.text, _one_line(item.name) or f"{at}") for at, item in enumerate(made, 1))
-
-
-def language_of(text: str) -> str:
-    """ "zh" if at least a tenth of the first letters are Chinese characters, else "en"."""
-    begun = text[:4000]
-    letters, chinese = (sum(map(len, runs.findall(begun))) for runs in _scripts())
-    return "zh" if letters and chinese * 10 >= letters else "en"
-
-
-@cache
-def _scripts() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Letters of any script, and Chinese characters."""
-    return re.compile(r"[^\W\d_]+"), re.compile("[\u3400-\u4dbf\u4e00-\u9fff]+")
 
 
 def _document(item: Any, at: int) -> Document:

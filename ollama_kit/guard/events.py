@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ollama_kit.errors import OllamaKitError
 from ollama_kit.guard.conversation import Request
-from ollama_kit.guard.report import Attempt, CountKind, Finding, Report
+from ollama_kit.records.report import Attempt, CountKind, Finding, Report
 
 LOGGER = logging.getLogger("ollama_kit.guard")
 

@@ -9,28 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from ollama_kit.guard.conversation import Document
-from ollama_kit.guard.locate import FoldedText
+from ollama_kit.records.report import Evidence
 from ollama_kit.structured.pointers import join
 from ollama_kit.structured.schema import Schema
 from ollama_kit.structured.validate import Problem
+from ollama_kit.text.locate import FoldedText
 
 KEYWORD = "x-evidence"
 MOST_JUMPS = 64  # a reference to itself ends here
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """One quote of an answer. `path` is a JSON Pointer to it; `document` counts from 0 and `span` is in characters of
-    the caller's own text; both None where it was not found."""
-
-    path: str
-    quote: str
-    document: int | None = None
-    span: tuple[int, int] | None = None
-
-    @property
-    def found(self) -> bool:
-        return self.span is not None
 
 
 class Sources:

@@ -8,11 +8,10 @@ from typing import Any
 
 from ollama_kit.errors import OutputInvalid
 from ollama_kit.guard.events import Hook
-from ollama_kit.guard.evidence import Evidence
 from ollama_kit.guard.fence import Fence
-from ollama_kit.guard.report import Report
 from ollama_kit.guard.verdict import Restorer
 from ollama_kit.guard.watch import Heard
+from ollama_kit.records.report import Evidence, Report
 from ollama_kit.server.wire import Call
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from ollama_kit.errors import ContextOverflow
 from ollama_kit.guard.conversation import Message
 from ollama_kit.guard.profile import Profile
-from ollama_kit.guard.report import CountKind
 from ollama_kit.guard.sanitize import Draft
 from ollama_kit.guard.trimming import drop_oldest, middle_out
+from ollama_kit.records.report import CountKind
 from ollama_kit.tokens.chat_template import ToolCall, Turn
 from ollama_kit.tokens.prompt import PromptCount, PromptFacts, PromptRequest, count_prompt
 

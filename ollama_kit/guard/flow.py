@@ -25,9 +25,9 @@ from ollama_kit.guard.account import Account
 from ollama_kit.guard.attempts import record, request_call
 from ollama_kit.guard.budget import Budget
 from ollama_kit.guard.control_tokens import neutralize_control_tokens
-from ollama_kit.guard.conversation import Request, language_of
+from ollama_kit.guard.conversation import Request
 from ollama_kit.guard.correction import correction
-from ollama_kit.guard.evidence import Evidence, Sources
+from ollama_kit.guard.evidence import Sources
 from ollama_kit.guard.exchange import Listen, Result, Surroundings
 from ollama_kit.guard.fit import Counting, Fitted, Room, fit_context, fit_raw
 from ollama_kit.guard.images.attached import require_sight
@@ -36,13 +36,14 @@ from ollama_kit.guard.leaks import find_leaks
 from ollama_kit.guard.policy import Policy
 from ollama_kit.guard.private.placeholders import Placeholders
 from ollama_kit.guard.profile import Profile
-from ollama_kit.guard.report import Attempt, Finding, Report
 from ollama_kit.guard.sanitize import sanitize
 from ollama_kit.guard.scanners.running import load_scanners
 from ollama_kit.guard.stages import Guards
 from ollama_kit.guard.verdict import Reader, Restorer, Verdict
 from ollama_kit.guard.watch import Heard, Watch
+from ollama_kit.records.report import Attempt, Evidence, Finding, Report
 from ollama_kit.structured.schema import Schema
+from ollama_kit.text.language import language_of
 
 RETRIED = frozenset({"schema", "not_json", "evidence", "empty", "runaway", "incomplete"})
 """Outcomes that another try can mend. `length` is not among them: it gets more room, once."""

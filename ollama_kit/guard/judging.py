@@ -28,10 +28,10 @@ from ollama_kit.guard.judge import (
 )
 from ollama_kit.guard.private.placeholders import Placeholders
 from ollama_kit.guard.profile import Profile
-from ollama_kit.guard.report import Action, Finding
 from ollama_kit.guard.sanitize import Draft
 from ollama_kit.guard.verdict import Restorer
 from ollama_kit.guard.watch import Heard
+from ollama_kit.records.report import Action, Finding
 from ollama_kit.server import wire
 from ollama_kit.server.features import supports
 from ollama_kit.server.wire import Call, Deadline

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from ollama_kit.guard.locate import FoldedText
-from ollama_kit.guard.report import Finding
+from ollama_kit.records.report import Finding
+from ollama_kit.text.locate import FoldedText
 
 STAGE = "leak"
 TELLING = 16  # characters from which on a sentence of the system prompt is no chance match; half that for Chinese

@@ -12,15 +12,15 @@ from ollama_kit.guard.conversation import Document, Request
 from ollama_kit.guard.exchange import Result, Surroundings
 from ollama_kit.guard.fit import Counting, Room, fit_context
 from ollama_kit.guard.flow import Steps, guarded_call
-from ollama_kit.guard.graphemes import cut_before
 from ollama_kit.guard.judging import Judge
 from ollama_kit.guard.policy import Policy
 from ollama_kit.guard.private.placeholders import Placeholders
 from ollama_kit.guard.profile import Profile
-from ollama_kit.guard.report import Finding
 from ollama_kit.guard.sanitize import sanitize
 from ollama_kit.guard.stages import Guards
+from ollama_kit.records.report import Finding
 from ollama_kit.structured.schema import Schema
+from ollama_kit.text.graphemes import cut_before
 
 RULE = "map_reduce"
 MOST_PARTS = 1000

@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from ollama_kit.guard.bounded import bounded
 from ollama_kit.guard.control_tokens import BREAK
 from ollama_kit.guard.links import Link, carried_by
-from ollama_kit.guard.report import Finding, Severity
-from ollama_kit.guard.spans import Changed, Edit, apply
+from ollama_kit.records.report import Finding, Severity, capped
+from ollama_kit.text.spans import Changed, Edit, apply
 
 STAGE = "markup"
 OPEN_AT_MOST = 64  # brackets and braces that may stand open at once; older ones count as text
@@ -54,7 +53,7 @@ def disarm_markup(text: str, source: str) -> tuple[Changed, tuple[Finding, ...]]
                 places.update(mark.breaks)
                 yield _finding(text, mark, source)
 
-    found = bounded(findings())
+    found = capped(findings())
     return apply(text, [Edit(place, place, BREAK) for place in sorted(places)]), found
 
 

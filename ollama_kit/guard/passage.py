@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from ollama_kit.guard.report import Finding
-from ollama_kit.guard.spans import Changed, SpanMap
+from ollama_kit.records.report import Finding
+from ollama_kit.text.spans import Changed, SpanMap
 
 Stage = Callable[[str, str], "tuple[Changed, tuple[Finding, ...]]"]
 """Takes a text and the name of its source; returns the changed text and what was found, in spans of the text taken."""

@@ -11,9 +11,9 @@ from ollama_kit.guard.control_tokens import WELL_KNOWN, ControlTokens
 from ollama_kit.guard.injection.screen import STAGE as INJECTION
 from ollama_kit.guard.policy import Policy, PolicyLike, load_policy
 from ollama_kit.guard.private.placeholders import Placeholders
-from ollama_kit.guard.report import Finding
 from ollama_kit.guard.scanners.running import load_scanners
 from ollama_kit.guard.stages import Guards
+from ollama_kit.records.report import Finding
 
 Verdict = Literal["clean", "flagged", "blocked"]
 

@@ -23,9 +23,9 @@ from ollama_kit.guard.policy import Policy
 from ollama_kit.guard.private.placeholders import Placeholders
 from ollama_kit.guard.private.redaction import redact_private_data
 from ollama_kit.guard.private.rules import PERSONAL, SECRETS
-from ollama_kit.guard.report import Finding
 from ollama_kit.guard.scanners.running import Scanners
-from ollama_kit.guard.spans import Changed
+from ollama_kit.records.report import Finding
+from ollama_kit.text.spans import Changed
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ollama_kit.guard.conversation import Document, Message, language_of
-from ollama_kit.guard.graphemes import cut_after, cut_before
+from ollama_kit.guard.conversation import Document, Message
 from ollama_kit.guard.sanitize import Draft
+from ollama_kit.text.graphemes import cut_after, cut_before
+from ollama_kit.text.language import language_of
 
 _LEFT_OUT = {"en": "[… {count} characters left out …]", "zh": "［……此处省略 {count} 个字符……］"}
 

@@ -11,11 +11,11 @@ from functools import cached_property
 from typing import Any
 
 from ollama_kit.guard.control_tokens import BREAK
-from ollama_kit.guard.evidence import Evidence, Sources, asks_for_evidence, locate_evidence, missing_evidence
+from ollama_kit.guard.evidence import Sources, asks_for_evidence, locate_evidence, missing_evidence
 from ollama_kit.guard.policy import Policy
 from ollama_kit.guard.private.placeholders import Placeholders
-from ollama_kit.guard.report import Finding, Outcome
 from ollama_kit.guard.watch import Heard
+from ollama_kit.records.report import Evidence, Finding, Outcome
 from ollama_kit.structured.find import NotFound, find_json, strip_thinking
 from ollama_kit.structured.schema import Schema
 from ollama_kit.structured.validate import Problem, validate

@@ -17,8 +17,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from ollama_kit.documents.pages.outputs import make_folder
 from ollama_kit.errors import UsageError
-from ollama_kit.jobs.pages.outputs import make_folder
 
 VERSION = 1
 

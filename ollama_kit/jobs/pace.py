@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ollama_kit.server.session import Server
+from ollama_kit.server.server import Server
 
 WORDS = "The quick brown fox jumps over the lazy dog. " * 20
 WRITTEN_TOKENS = 24

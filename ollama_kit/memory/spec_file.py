@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ollama_kit.encodings import decode
 from ollama_kit.errors import SpecError
+from ollama_kit.text.encodings import decode
 
 KEY = "context"
 AFTER = ("from", "extends", "spec")

@@ -9,14 +9,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ollama_kit.server.awaited import AsyncServer
+    from ollama_kit.server.async_server import AsyncServer
     from ollama_kit.server.connection import Connection, Retry, Timeouts, connect
     from ollama_kit.server.facts import InstalledModel, ModelFacts, RunningModel
     from ollama_kit.server.features import supports
     from ollama_kit.server.gguf import check_gguf
     from ollama_kit.server.host import Host, resolve_host
-    from ollama_kit.server.locality import require_local
-    from ollama_kit.server.session import Server
+    from ollama_kit.server.remote_policy import require_local
+    from ollama_kit.server.server import Server
     from ollama_kit.server.wire import Call
 
 _HOMES = {

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ollama_kit.errors import ProtocolError
-from ollama_kit.server.shown import read_parameters
+from ollama_kit.server.show_parameters import read_parameters
 from ollama_kit.server.wire import JSON
 from ollama_kit.specs.model import ParameterValue
 

@@ -58,7 +58,7 @@ def _meant(key: str) -> str:
 def _to_spec(path: Path, layered: Layered) -> ModelSpec:
     data = {key: value for key, value in layered.data.items() if value is not None}
     base_path = _existing_path(layered, "from") if looks_like_path(data["from"]) else None
-    gqa, license = data.get("gqa"), data.get("license", ())
+    gqa, terms = data.get("gqa"), data.get("license", ())
     family = data.get("tokenizer")
     spec = ModelSpec(
         name=path.stem,
@@ -72,7 +72,7 @@ def _to_spec(path: Path, layered: Layered) -> ModelSpec:
         template=data.get("template"),
         adapter=_existing_path(layered, "adapter") if "adapter" in data else None,
         messages=_messages(layered),
-        license=(license,) if isinstance(license, str) else tuple(license),
+        license=(terms,) if isinstance(terms, str) else tuple(terms),
         parameters=MappingProxyType(_parameters(layered)),
         guard=_guard(data.get("guard")),
         modelfile_template=data.get("modelfile") or _modelfile_template(data),

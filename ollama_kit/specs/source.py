@@ -9,8 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ollama_kit.encodings import decode
 from ollama_kit.errors import SourceError, SpecError
+from ollama_kit.text.encodings import decode
 
 if TYPE_CHECKING:
     import yaml

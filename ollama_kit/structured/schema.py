@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ollama_kit.encodings import decode
 from ollama_kit.errors import SchemaError
 from ollama_kit.structured.derivation import Addition, Grammar, Limits, Loss
 from ollama_kit.structured.dialect import Json, dialect_of, format_checker, registry, validator_class
 from ollama_kit.structured.linked import link, subschemas
 from ollama_kit.structured.pointers import join
+from ollama_kit.text.encodings import decode
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator

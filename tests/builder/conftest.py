@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ollama_kit.server.session import Server
+from ollama_kit.server.server import Server
 from ollama_kit.specs import ModelSpec, load_spec
 from tests.realserver.process import RealServer
 

@@ -17,7 +17,7 @@ from ollama_kit.builder.leftovers import NAMESPACE, leftovers
 from ollama_kit.errors import BuildError, ExpectationFailed, ModelfileError, ModelMissing, SpecError
 from ollama_kit.modelfile import render_modelfile
 from ollama_kit.server import flows
-from ollama_kit.server.session import Server
+from ollama_kit.server.server import Server
 from tests.builder.conftest import WriteSpec
 from tests.builder.generated import generated_spec
 from tests.realserver.process import RealServer
@@ -166,7 +166,7 @@ def test_a_killed_build_leaves_the_old_model_and_the_next_one_cleans_up(
         f"""
         import os, signal
         from ollama_kit.builder.build import build
-        from ollama_kit.server.session import Server
+        from ollama_kit.server.server import Server
         from ollama_kit.specs import load_spec
         Server.copy = lambda *args: os.kill(os.getpid(), signal.SIGKILL)
         build(load_spec("victim"), Server.at({real_server.url!r}))

@@ -15,7 +15,7 @@ import pytest
 from ollama_kit.builder.build import BuildOptions, build
 from ollama_kit.builder.leftovers import NAMESPACE
 from ollama_kit.errors import BuildError, BuildMismatch, GGUFError, OllamaKitError, RemoteHostRefused, ServerRefused
-from ollama_kit.server.session import Server
+from ollama_kit.server.server import Server
 from tests.builder.conftest import WriteSpec
 from tests.scripted import HANG, Do, Reply, ScriptedServer, Seen, create_ok, empty, error, lines, show, tags
 

@@ -10,7 +10,7 @@ import pytest
 from ollama_kit import Client
 from ollama_kit.builder.build import build
 from ollama_kit.errors import ContextOverflow
-from ollama_kit.server.session import Server
+from ollama_kit.server.server import Server
 from ollama_kit.settings import Settings
 from ollama_kit.specs import load_spec
 from tests.realserver.process import RealServer

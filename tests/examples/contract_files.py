@@ -25,7 +25,7 @@ from reportlab.lib.styles import ParagraphStyle
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import Flowable, KeepTogether, PageBreak, Paragraph, SimpleDocTemplate, Table
 
-from tests.jobs.documents.docxs import xml
+from tests.documents.docxs import xml
 
 FOLDER = Path(__file__).parents[2] / "examples" / "contracts"
 LONG_AGO = (1980, 1, 1, 0, 0, 0)

@@ -17,8 +17,8 @@ from typing import Any
 
 import pytest
 
+from ollama_kit.documents import ReadDocument, read_document
 from ollama_kit.jobs.contract import ContractFacts, Evidence, extract_facts
-from ollama_kit.jobs.documents import ReadDocument, read_document
 from tests.examples.contract_files import FOLDER, write_docx, write_pdf
 
 GOLD = Path(__file__).parents[1] / "data" / "contracts" / "examples"

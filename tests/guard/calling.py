@@ -10,9 +10,9 @@ from typing import Any
 from ollama_kit import AsyncClient, Client
 from ollama_kit.client import Result
 from ollama_kit.errors import OllamaKitError
-from ollama_kit.server.awaited import AsyncServer
+from ollama_kit.server.async_server import AsyncServer
 from ollama_kit.server.connection import Connection, Retry, Timeouts, connect_with
-from ollama_kit.server.session import Server
+from ollama_kit.server.server import Server
 from ollama_kit.settings import Settings
 from tests.scripted import ScriptedServer
 

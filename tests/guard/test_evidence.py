@@ -9,7 +9,8 @@ import pytest
 
 from ollama_kit import Client, Document
 from ollama_kit.errors import OutputInvalid
-from ollama_kit.guard.evidence import Evidence, Sources, locate_evidence
+from ollama_kit.guard.evidence import Sources, locate_evidence
+from ollama_kit.records.report import Evidence
 from ollama_kit.structured.schema import load_schema
 from tests.guard.conftest import CONTROL, Say
 from tests.scripted import ScriptedServer

@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 from ollama_kit import Client, Document
 from ollama_kit.builder.build import build
 from ollama_kit.errors import OutputInvalid
-from ollama_kit.server.session import Server
+from ollama_kit.server.server import Server
 from ollama_kit.settings import Settings
 from ollama_kit.specs import load_spec
 from tests.realserver.process import RealServer

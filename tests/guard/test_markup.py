@@ -8,10 +8,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ollama_kit.guard.bounded import MOST
 from ollama_kit.guard.control_tokens import BREAK, ControlTokens, neutralize_control_tokens
 from ollama_kit.guard.markup import disarm_markup
 from ollama_kit.guard.normalize import normalize_text
+from ollama_kit.records.report import MOST
 from tests.guard.vectors import lines_run, vectors
 
 SHOWN_BREAK = "¦"

@@ -10,8 +10,8 @@ import pytest
 from ollama_kit import Client
 from ollama_kit.errors import GuardBlocked, SpecError, UsageError
 from ollama_kit.guard import flow
-from ollama_kit.guard.report import Finding
-from ollama_kit.guard.spans import Changed
+from ollama_kit.records.report import Finding
+from ollama_kit.text.spans import Changed
 from tests.guard.conftest import Say
 from tests.scripted import ScriptedServer
 

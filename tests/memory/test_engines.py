@@ -16,7 +16,7 @@ from ollama_kit.memory.running import compare
 from ollama_kit.memory.setup import CacheType, Setup
 from ollama_kit.memory.shape import ModelShape
 from ollama_kit.memory.sources import of_model
-from ollama_kit.server.session import Server
+from ollama_kit.server.server import Server
 from tests.memory.engines import Logged, llama_cpp, logged
 from tests.memory.written import MODELS, write_model
 from tests.models.tiny import tiny_model

@@ -21,7 +21,7 @@ from ollama_kit.memory.setup import Setup
 from ollama_kit.memory.sources import find_subject, of_show
 from ollama_kit.memory.spec_file import set_context, with_context
 from ollama_kit.server.facts import RunningModel
-from ollama_kit.server.session import Server
+from ollama_kit.server.server import Server
 from ollama_kit.specs.source import parse_yaml
 from tests.memory.measured import shapes
 from tests.scripted import ScriptedServer, as_json, error

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from ollama_kit.server import wire
-from ollama_kit.server.awaited import AsyncServer
+from ollama_kit.server.async_server import AsyncServer
 from ollama_kit.server.connection import Connection, Timeouts, connect
-from ollama_kit.server.session import Server
+from ollama_kit.server.server import Server
 from ollama_kit.server.transport import AsyncTransport, Transport
 from tests.scripted import ScriptedServer
 

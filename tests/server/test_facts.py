@@ -14,7 +14,7 @@ from ollama_kit.server import ModelFacts, Server, require_local, resolve_host, s
 from ollama_kit.server.facts import gqa
 from ollama_kit.server.flows import full_name
 from ollama_kit.server.refusals import nearest_models
-from ollama_kit.server.shown import go_unquote, read_parameters
+from ollama_kit.server.show_parameters import go_unquote, read_parameters
 from tests import scripted as say
 from tests.scripted import ScriptedServer
 

@@ -10,7 +10,7 @@ from ollama_kit.guard.conversation import Message, Request
 from ollama_kit.guard.images.image import Image, ImageLike, ImageRules
 from ollama_kit.guard.images.prepare import prepare_image, refuse_url
 from ollama_kit.guard.profile import Profile
-from ollama_kit.guard.report import Finding
+from ollama_kit.records.report import Finding
 from ollama_kit.server.features import supports
 
 CAUTION = "the answer describes an image: treat it as untrusted text"

@@ -14,7 +14,7 @@ from ollama_kit.guard.images.exif import Exif, exif_of_jpeg, read_exif, without_
 from ollama_kit.guard.images.header import Header, cut_short
 from ollama_kit.guard.images.image import STAGE, Image, ImageRules, check_size
 from ollama_kit.guard.images.pixels import encode_pixels, in_plain_colors, turn_upright
-from ollama_kit.guard.report import Action, Finding, Severity
+from ollama_kit.records.report import Action, Finding, Severity
 
 if TYPE_CHECKING:
     from PIL.Image import Image as Pixels

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ollama_kit.errors import GuardBlocked, Hint
 from ollama_kit.guard.images.header import Header
-from ollama_kit.guard.report import Finding
+from ollama_kit.records.report import Finding
 
 STAGE = "images"
 

@@ -10,7 +10,7 @@ from ollama_kit.errors import GuardBlocked, Hint, UsageError
 from ollama_kit.guard.images.decode import Checked, decode
 from ollama_kit.guard.images.header import MOST_SCANS, SUFFIXES, Header, count_scans, read_header
 from ollama_kit.guard.images.image import STAGE, Image, ImageRules, check_size, refusal
-from ollama_kit.guard.report import Finding
+from ollama_kit.records.report import Finding
 
 # One slash is enough: a path made from a URL has lost the other.
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+:/|data:", re.IGNORECASE)

@@ -12,14 +12,14 @@ from functools import cache
 from typing import Literal
 
 from ollama_kit.errors import GuardBlocked
-from ollama_kit.guard.injection.folding import fold
 from ollama_kit.guard.injection.layout import stray_lines
+from ollama_kit.guard.injection.lookalikes import fold
 from ollama_kit.guard.injection.payloads import payloads
 from ollama_kit.guard.injection.readings import readings_for
 from ollama_kit.guard.injection.scoring import Hope, Score, rule_set
 from ollama_kit.guard.injection.sentences import Sentences, trimmed
-from ollama_kit.guard.report import Finding, Severity
-from ollama_kit.guard.spans import Changed, Edit, apply
+from ollama_kit.records.report import Finding, Severity
+from ollama_kit.text.spans import Changed, Edit, apply
 
 STAGE = "injection"
 DEFAULT_THRESHOLD = 0.5

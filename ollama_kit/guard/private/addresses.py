@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 
-from ollama_kit.guard.private.folding import Seen
 from ollama_kit.guard.private.rules import Hit
+from ollama_kit.text.folding import Seen
 
 LOCAL_PART = 64
 """Characters that RFC 5321 allows before the @."""

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ollama_kit.guard.private.addresses import find_addresses
 from ollama_kit.guard.private.digits import find_digits
-from ollama_kit.guard.private.folding import Seen
 from ollama_kit.guard.private.keys import find_keys
 from ollama_kit.guard.private.labeled import find_labeled
 from ollama_kit.guard.private.names import find_names
 from ollama_kit.guard.private.rules import OF_KIND, RULES, SECRETS, Hit
+from ollama_kit.text.folding import Seen
 
 FINDERS: tuple[tuple[Callable[[Seen], Iterator[Hit]], frozenset[str]], ...] = (
     (find_keys, SECRETS),

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from ollama_kit.guard.private.checksums import is_bank_card, is_credit_code, is_id_card, is_old_id_card
-from ollama_kit.guard.private.folding import Seen
 from ollama_kit.guard.private.preceding import counts, id_word, local_word, phone_word, stands_before
 from ollama_kit.guard.private.rules import Hit
+from ollama_kit.text.folding import Seen
 
 _CURRENCIES, _AFTER_MONEY = frozenset("¥￥$€£"), frozenset("元%")
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from ollama_kit.guard.private.folding import Seen, places
 from ollama_kit.guard.private.rules import ANCHORED, SHORTEST_WORD, TOKENS, Hit
 from ollama_kit.guard.private.standins import is_stand_in, looks_random
+from ollama_kit.text.folding import Seen, places
 
 OPENAI_MARK = "T3BlbkFJ"
 """Is in the middle of OpenAI's older keys ("OpenAI" in base64)."""

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from ollama_kit.guard.private.folding import Seen, places
 from ollama_kit.guard.private.rules import Hit
+from ollama_kit.text.folding import Seen, places
 
 SURNAMES = frozenset(
     "王李张刘陈杨赵黄周吴徐孙胡朱林何郭马罗梁宋郑谢韩唐冯董萧曹袁邓许傅沈吕苏卢蒋蔡贾魏薛叶阎余潘戴夏钟汪田姜范"

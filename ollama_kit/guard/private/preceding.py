@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from ollama_kit.guard.private.folding import Seen
+from ollama_kit.text.folding import Seen
 
 LOOK_BACK = 24
 """Characters before a number in which a label may stand."""

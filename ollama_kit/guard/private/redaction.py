@@ -10,8 +10,8 @@ from ollama_kit.errors import UsageError
 from ollama_kit.guard.private.detect import detect
 from ollama_kit.guard.private.placeholders import LITERAL, Placeholders
 from ollama_kit.guard.private.rules import KINDS, OF_KIND, RULES, SECRETS, masked
-from ollama_kit.guard.report import Finding
-from ollama_kit.guard.spans import Changed, Edit, apply
+from ollama_kit.records.report import Finding
+from ollama_kit.text.spans import Changed, Edit, apply
 
 STAGE = "private_data"
 SOUGHT = SECRETS - {"private_key"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ollama_kit.guard.report import Severity
+from ollama_kit.records.report import Severity
 
 SECRETS = frozenset({"api_key", "private_key", "password"})
 """What opens a door. Redacted by the policy `standard`."""

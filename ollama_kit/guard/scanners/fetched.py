@@ -14,7 +14,7 @@ from ollama_kit.errors import UsageError
 from ollama_kit.guard.scanners.library import quieten, scanner_class
 from ollama_kit.guard.scanners.outcome import PASSED, Asked, Check, Outcome, difference
 from ollama_kit.guard.scanners.rules import ScannerRule
-from ollama_kit.guard.spans import Edit
+from ollama_kit.text.spans import Edit
 
 LEXICON = "sentiment/vader_lexicon.zip"
 DEFAULT_TABLE = "cl100k_base"

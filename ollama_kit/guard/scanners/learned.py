@@ -15,7 +15,7 @@ from ollama_kit.guard.scanners.library import own_module, quieten, scanner_class
 from ollama_kit.guard.scanners.outcome import PASSED, Asked, Check, Outcome, Span, difference, joined
 from ollama_kit.guard.scanners.rules import ScannerRule
 from ollama_kit.guard.scanners.windows import count, disjoint, overlapping
-from ollama_kit.guard.spans import Edit
+from ollama_kit.text.spans import Edit
 
 PROBE = "This sentence asks nothing of anybody."
 TEMPLATE_TOKENS = 16  # "This example is …." around a topic, and the special tokens of a pair

@@ -14,7 +14,7 @@ from ollama_kit.guard.scanners.library import scanner_class
 from ollama_kit.guard.scanners.outcome import PASSED, Asked, Check, Outcome, Span, edits_of, joined
 from ollama_kit.guard.scanners.rules import ScannerRule
 from ollama_kit.guard.scanners.secret_values import check_secrets
-from ollama_kit.guard.spans import Edit
+from ollama_kit.text.spans import Edit
 
 MASK = "[REDACTED]"
 

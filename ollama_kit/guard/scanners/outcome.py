@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from ollama_kit.guard.spans import Changed, Edit
+from ollama_kit.text.spans import Changed, Edit
 
 Span = tuple[int, int]
 
@@ -90,7 +90,7 @@ def merged(edits: Iterable[Edit]) -> tuple[Edit, ...]:
 def edits_of(changed: Changed) -> tuple[Edit, ...]:
     """The edits that made a changed text, read back from its map.
 
-    >>> from ollama_kit.guard.spans import apply
+    >>> from ollama_kit.text.spans import apply
     >>> edits_of(apply("abc", [Edit(1, 2, "xy")]))
     (Edit(start=1, end=2, new='xy'),)
     """

@@ -14,7 +14,7 @@ from ollama_kit.guard.scanners.learned import explained
 from ollama_kit.guard.scanners.library import own_module, quieten, scanner_class
 from ollama_kit.guard.scanners.outcome import Asked, Check, difference
 from ollama_kit.guard.scanners.rules import ScannerRule
-from ollama_kit.guard.spans import Edit
+from ollama_kit.text.spans import Edit
 
 SPARE_TOKENS = 16
 _PLACEHOLDER = re.compile(r"\[REDACTED_[A-Z_]+_\d+\]")

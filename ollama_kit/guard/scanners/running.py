@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from ollama_kit.errors import GuardBlocked
-from ollama_kit.guard.report import Finding
 from ollama_kit.guard.scanners.library import require, stay_offline
 from ollama_kit.guard.scanners.loaded import Limits, Loaded, load
 from ollama_kit.guard.scanners.outcome import Outcome, Span, merged
 from ollama_kit.guard.scanners.rules import ScannerConfig, ScannerRule
-from ollama_kit.guard.spans import Changed, Edit, apply
+from ollama_kit.records.report import Finding
+from ollama_kit.text.spans import Changed, Edit, apply
 
 ANSWER = "answer"
 FINDINGS = 100

@@ -16,7 +16,7 @@ from ollama_kit.guard.private.rules import SECRETS
 from ollama_kit.guard.scanners.library import scanner_class
 from ollama_kit.guard.scanners.outcome import PASSED, Asked, Check, Outcome, Span, joined
 from ollama_kit.guard.scanners.rules import ScannerRule
-from ollama_kit.guard.spans import Edit
+from ollama_kit.text.spans import Edit
 
 EVERYWHERE_CHARS = 6  # a shorter value is a common word as often as not, and replaced in its own line only
 SHOWN_CHARS = 12  # of a shorter one, two letters at each end would be most of it

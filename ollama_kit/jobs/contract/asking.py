@@ -8,7 +8,7 @@ from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
-from ollama_kit.client.blocking import Client
+from ollama_kit.client.client import Client
 from ollama_kit.errors import OllamaKitError, ServerError
 from ollama_kit.guard.conversation import Document
 from ollama_kit.guard.exchange import Result
@@ -20,7 +20,7 @@ from ollama_kit.jobs.contract.questions.questionnaire import Question
 from ollama_kit.jobs.contract.windows.packing import Packer, Window
 from ollama_kit.jobs.contract.windows.retrieval import Index
 from ollama_kit.jobs.contract.windows.segments import Segment, cut_long
-from ollama_kit.jobs.prompts import render_prompt
+from ollama_kit.templating import render_prompt
 
 PASSAGE = "jobs/contract/passage.{language}.jinja"
 PASSAGE_TOKENS = 1_200

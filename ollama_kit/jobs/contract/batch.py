@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from ollama_kit.documents.reading import read_document
 from ollama_kit.errors import DocumentError
 from ollama_kit.jobs.contract.extraction import extract_facts
 from ollama_kit.jobs.contract.report import ContractReport
-from ollama_kit.jobs.documents.reading import read_document
 
 
 def read_contracts(

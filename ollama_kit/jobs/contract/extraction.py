@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ollama_kit.documents.document import ReadDocument
 from ollama_kit.jobs.contract.contract_facts import ContractFacts, Structure
 from ollama_kit.jobs.contract.facts.disputes import read_dispute_forum, read_governing_law
 from ollama_kit.jobs.contract.facts.identity import read_number, read_title, read_type
@@ -18,7 +19,6 @@ from ollama_kit.jobs.contract.structure.definitions import read_definitions
 from ollama_kit.jobs.contract.structure.outline import read_outline
 from ollama_kit.jobs.contract.structure.parts import Parts, read_parts
 from ollama_kit.jobs.contract.structure.references import read_references
-from ollama_kit.jobs.documents.document import ReadDocument
 
 
 def extract_facts(document: ReadDocument) -> ContractFacts:

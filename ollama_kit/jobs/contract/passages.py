@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 
-from ollama_kit.guard.private.folding import Seen
-from ollama_kit.guard.spans import Edit, SpanMap, apply
+from ollama_kit.documents.document import ReadDocument
 from ollama_kit.jobs.contract.facts.numbers import Numbers
-from ollama_kit.jobs.documents.document import ReadDocument
-from ollama_kit.jobs.figures.windows import matches_near
+from ollama_kit.text.figures.windows import matches_near
+from ollama_kit.text.folding import Seen
+from ollama_kit.text.spans import Edit, SpanMap, apply
 
 LONGEST_SENTENCE = 1200
 """Characters after which a sentence is cut: a table without full stops must not be one."""

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from ollama_kit.documents.document import ReadDocument
 from ollama_kit.errors import UsageError
 from ollama_kit.guard.fit import Room
 from ollama_kit.guard.policy import Policy
@@ -27,9 +28,8 @@ from ollama_kit.jobs.contract.questions.questionnaire import (
 from ollama_kit.jobs.contract.windows.packing import Packer, Window
 from ollama_kit.jobs.contract.windows.retrieval import Index
 from ollama_kit.jobs.contract.windows.segments import segments_of
-from ollama_kit.jobs.documents.document import ReadDocument
 from ollama_kit.jobs.ledger import task_key
-from ollama_kit.jobs.prompts import find_template, render_prompt, template_text
+from ollama_kit.templating import find_template, render_prompt, template_text
 
 JOB = "contract"
 VERSION = 2

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ollama_kit.documents.document import ReadDocument
 from ollama_kit.jobs.contract.answers import Answers, PlainSummary
 from ollama_kit.jobs.contract.contract_facts import ContractFacts
-from ollama_kit.jobs.documents.document import ReadDocument
 
 
 @dataclass(frozen=True, slots=True)

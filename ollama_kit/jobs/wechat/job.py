@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
-from ollama_kit.client.blocking import Client
+from ollama_kit.client.client import Client
 from ollama_kit.guard.conversation import Document
 from ollama_kit.guard.policy import Policy, load_policy
 from ollama_kit.guard.profile import Profile
-from ollama_kit.jobs.dates.deadlines import resolve_deadline
 from ollama_kit.jobs.ledger import Ledger, Outcome, task_key
 from ollama_kit.jobs.pace import measure_pace
 from ollama_kit.jobs.runner import Batch, Executor, Progress, Task
@@ -21,6 +20,7 @@ from ollama_kit.jobs.wechat.message import Message
 from ollama_kit.jobs.wechat.prompts import chunk_language, chunk_prompt, chunk_schema
 from ollama_kit.jobs.wechat.summary import Coverage, Failure, Finding, Question, Summary, Todo, Topic
 from ollama_kit.structured.find import Found, find_json
+from ollama_kit.text.dates.deadlines import resolve_deadline
 
 JOB = "wechat"
 ANSWER_SHARE = 3  # a third of the window is for the answer

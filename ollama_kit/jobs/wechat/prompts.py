@@ -6,10 +6,10 @@ import copy
 from typing import Any
 
 from ollama_kit.errors import SchemaError
-from ollama_kit.guard.conversation import language_of
-from ollama_kit.jobs.prompts import find_template, render_prompt
 from ollama_kit.jobs.wechat.chunking import Chunk
 from ollama_kit.structured.schema import load_schema
+from ollama_kit.templating import find_template, render_prompt
+from ollama_kit.text.language import language_of
 
 PROMPT = "jobs/wechat/map.{language}.jinja"
 SCHEMA = "schemas/wechat_chunk.schema.json"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from ollama_kit.guard.injection import find_injection
-from ollama_kit.guard.injection.folding import fold
+from ollama_kit.guard.injection.lookalikes import fold
 from ollama_kit.guard.injection.payloads import payloads
 from ollama_kit.guard.injection.readings import readings
 from ollama_kit.guard.injection.scoring import rule_set

@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+from ollama_kit.documents.assembly import assemble
+from ollama_kit.documents.document import ReadDocument
+from ollama_kit.documents.plain import read_plain
+from ollama_kit.documents.reading import read_document
 from ollama_kit.jobs.contract.contract_facts import ContractFacts
 from ollama_kit.jobs.contract.extraction import extract_facts
 from ollama_kit.jobs.contract.passages import ContractText
-from ollama_kit.jobs.documents.assembly import assemble
-from ollama_kit.jobs.documents.document import ReadDocument
-from ollama_kit.jobs.documents.plain import read_plain
-from ollama_kit.jobs.documents.reading import read_document
 
 FOLDER = Path(__file__).parents[2] / "data" / "contracts" / "zh_synthetic"
 NAMES = ("bilingual_nda", "zh_lease_conflict", "zh_sale", "zh_tech_service_injection")

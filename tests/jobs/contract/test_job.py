@@ -10,16 +10,16 @@ from typing import Any
 
 import pytest
 
+from ollama_kit import templating
+from ollama_kit.documents.document import ReadDocument
+from ollama_kit.documents.reading import read_document
 from ollama_kit.errors import SchemaError, ServerError, SpecNotFound, UsageError
-from ollama_kit.jobs import prompts
 from ollama_kit.jobs.contract.answers import Answer, Answered, Answers
 from ollama_kit.jobs.contract.passages import Evidence
 from ollama_kit.jobs.contract.proof.prover import Prover
 from ollama_kit.jobs.contract.report import ContractReport
 from ollama_kit.jobs.contract.summary import one_page
 from ollama_kit.jobs.contract.writers import report_as_dict, write_markdown
-from ollama_kit.jobs.documents.document import ReadDocument
-from ollama_kit.jobs.documents.reading import read_document
 from tests.answers import Seen
 from tests.jobs.contract.samples import FOLDER, document
 from tests.jobs.contract.scripted_model import Told, contract_job
@@ -400,11 +400,11 @@ def test_another_template_or_policy_of_the_same_name_is_another_task(
     for at, content in enumerate((one, two, two)):
         path.write_text(content, encoding="utf-8")
         os.utime(path, (at // 2, at // 2 + min(at, 1)))
-        prompts.template_text.cache_clear()
+        templating.template_text.cache_clear()
         model = Told()
         extract(model, read(LEASE), ledger=tmp_path / "l.sqlite", policy="mine")
         asked.append(len(model.asked))
-    prompts.template_text.cache_clear()
+    templating.template_text.cache_clear()
     assert asked == [7, 7, 0]
 
 

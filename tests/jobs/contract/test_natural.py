@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from ollama_kit.documents.reading import read_document
 from ollama_kit.jobs.contract.extraction import extract_facts
 from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.planning import sides_of
 from ollama_kit.jobs.contract.proof.prover import Claim, Prover
 from ollama_kit.jobs.contract.questions.questionnaire import load_questionnaire
-from ollama_kit.jobs.documents.reading import read_document
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "contracts"
 CHINESE = [

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ollama_kit.jobs.contract.meaning import meaning_of, same_meaning
 from ollama_kit.jobs.contract.proof.figures import figures_of, is_whole
 from ollama_kit.jobs.contract.proof.prover import Claim, Prover
-from ollama_kit.jobs.figures import to_chinese_capital
+from ollama_kit.text.figures import to_chinese_capital
 from tests.jobs.contract.samples import contract
 
 VERBATIM = {"type": "string", "x-verbatim": True}

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from ollama_kit.documents.reading import read_document
 from ollama_kit.jobs.contract.extraction import extract_facts
 from ollama_kit.jobs.contract.risks import orders
-from ollama_kit.jobs.documents.reading import read_document
 from tests.jobs.contract.samples import FOLDER, NAMES, annotated, contract, facts_of, rules_of
 from tests.jobs.contract.test_facts import english
 

@@ -11,7 +11,7 @@ from ollama_kit.client import Client
 from ollama_kit.jobs.ledger import Ledger
 from ollama_kit.jobs.wechat.job import JOB, WeChatJob
 from ollama_kit.jobs.wechat.readers.reading import read_messages
-from ollama_kit.server.session import Server
+from ollama_kit.server.server import Server
 from ollama_kit.settings import Settings
 from ollama_kit.specs import load_spec
 from tests.realserver.process import RealServer

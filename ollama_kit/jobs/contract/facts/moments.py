@@ -14,7 +14,7 @@ from ollama_kit.jobs.contract.facts.found_moments import Found, Moments
 from ollama_kit.jobs.contract.facts.values import Fact, Value, fact
 from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.structure.parts import Parts
-from ollama_kit.jobs.dates.written import parse_dates
+from ollama_kit.text.dates.written import parse_dates
 
 SIGNING = ("签订日期/签署日期/日期：", "于…签署", "made/entered into/dated as of …", "Date: (signatures)")
 EFFECTIVE = ("自…起生效", "自签署之日起算", '"Effective Date"', "effective as of/commencing …", "date of the agreement")

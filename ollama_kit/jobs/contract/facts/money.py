@@ -11,9 +11,9 @@ from ollama_kit.jobs.contract.facts import payment_words
 from ollama_kit.jobs.contract.facts.values import Length, Money, Payment, Rate, RateKind
 from ollama_kit.jobs.contract.passages import ContractText, sentences_with
 from ollama_kit.jobs.contract.structure.outline import Outline
-from ollama_kit.jobs.dates.terms import Term
-from ollama_kit.jobs.figures.amounts import Amount
-from ollama_kit.jobs.figures.percentages import Percentage
+from ollama_kit.text.dates.terms import Term
+from ollama_kit.text.figures.amounts import Amount
+from ollama_kit.text.figures.percentages import Percentage
 
 NEAR = 40
 """Characters before an amount or a rate in which the word stands that says what it is for."""

@@ -6,12 +6,12 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from ollama_kit.guard.private.folding import Seen
-from ollama_kit.jobs.dates.terms import Period, Term, terms_in
-from ollama_kit.jobs.dates.written import FoundDate, dates_in
-from ollama_kit.jobs.figures.amounts import Amount, amounts_in
-from ollama_kit.jobs.figures.pairs import Placed
-from ollama_kit.jobs.figures.percentages import Percentage, percentages_in
+from ollama_kit.text.dates.terms import Period, Term, terms_in
+from ollama_kit.text.dates.written import FoundDate, dates_in
+from ollama_kit.text.figures.amounts import Amount, amounts_in
+from ollama_kit.text.figures.pairs import Placed
+from ollama_kit.text.figures.percentages import Percentage, percentages_in
+from ollama_kit.text.folding import Seen
 
 P = TypeVar("P", bound=Placed)
 

@@ -12,8 +12,8 @@ from ollama_kit.jobs.contract.facts.payment_times import due_in, trigger_in
 from ollama_kit.jobs.contract.facts.values import Payment
 from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.structure.outline import Outline
-from ollama_kit.jobs.figures.amounts import Amount
-from ollama_kit.jobs.figures.percentages import Percentage
+from ollama_kit.text.figures.amounts import Amount
+from ollama_kit.text.figures.percentages import Percentage
 
 NEAR = 20
 """Characters beside a share in which the word stands that says what it is a share of."""

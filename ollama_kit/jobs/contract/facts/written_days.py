@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from ollama_kit.jobs.dates.written import MONTH, month_number, parse_dates
+from ollama_kit.text.dates.written import MONTH, month_number, parse_dates
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,14 @@ from fractions import Fraction
 from functools import cache
 from typing import Literal
 
-from ollama_kit.guard.private.folding import fold
 from ollama_kit.jobs.contract.facts.written_days import days_in
-from ollama_kit.jobs.dates.terms import Term, parse_terms
-from ollama_kit.jobs.dates.written import MONTH, ORDINALS, month_number
-from ollama_kit.jobs.figures.amounts import parse_amounts
-from ollama_kit.jobs.figures.numerals import NUMERAL_CLASS, read_numeral
-from ollama_kit.jobs.figures.percentages import parse_percentages
-from ollama_kit.jobs.figures.words import ENGLISH_NUMBER, english_number
+from ollama_kit.text.dates.terms import Term, parse_terms
+from ollama_kit.text.dates.written import MONTH, ORDINALS, month_number
+from ollama_kit.text.figures.amounts import parse_amounts
+from ollama_kit.text.figures.numerals import NUMERAL_CLASS, read_numeral
+from ollama_kit.text.figures.percentages import parse_percentages
+from ollama_kit.text.figures.words import ENGLISH_NUMBER, english_number
+from ollama_kit.text.folding import fold
 
 Kind = Literal["date", "money", "rate", "length", "count", "clause"]
 _MONTHS = {"month": 1, "quarter": 3, "year": 12}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ollama_kit.jobs.contract.facts.chinese_parties import ROLES
-from ollama_kit.jobs.figures.numerals import NUMERAL_CLASS
+from ollama_kit.text.figures.numerals import NUMERAL_CLASS
 
 _SAME = {
     "中国": ("中华人民共和国",),

@@ -13,8 +13,8 @@ from typing import Any
 from ollama_kit.errors import SchemaError
 from ollama_kit.jobs.contract.questions.keywords import several
 from ollama_kit.jobs.contract.questions.resolution import resolve, without_null
-from ollama_kit.jobs.prompts import find_template
 from ollama_kit.structured.schema import load_schema
+from ollama_kit.templating import find_template
 
 FACTS = "schemas/contract_questions.schema.json"
 SUMMARY = "schemas/contract_summary.schema.json"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
-from ollama_kit.guard.private.folding import places
 from ollama_kit.jobs.contract.contract_facts import ContractFacts, Risk
 from ollama_kit.jobs.contract.passages import ContractText, Evidence
+from ollama_kit.text.folding import places
 
 MOST = 20
 """Findings that are shown."""

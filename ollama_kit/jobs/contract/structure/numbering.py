@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from ollama_kit.jobs.figures.numerals import read_numeral
+from ollama_kit.text.figures.numerals import read_numeral
 
 Kind = Literal["chapter", "article", "han", "han_paren", "decimal", "number_paren", "alpha", "roman", "letter"]
 """chapter: 第一章, Chapter 1 · article: 第一条, Article II, Section 3 · han: 一、 · han_paren: （一） · decimal: 1.1 ·

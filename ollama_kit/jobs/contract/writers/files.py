@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from ollama_kit.documents.pages.filenames import numbered, safe_stem
+from ollama_kit.documents.pages.outputs import chosen_formats, write_all
 from ollama_kit.jobs.contract.report import ContractReport
 from ollama_kit.jobs.contract.writers.markdown import write_markdown
 from ollama_kit.jobs.contract.writers.page import write_html
 from ollama_kit.jobs.contract.writers.record import write_json
 from ollama_kit.jobs.contract.writers.table import write_csv
 from ollama_kit.jobs.contract.writers.workbook import write_xlsx
-from ollama_kit.jobs.pages.filenames import numbered, safe_stem
-from ollama_kit.jobs.pages.outputs import chosen_formats, write_all
 
 WRITERS: dict[str, Callable[[ContractReport], str]] = {"json": write_json, "md": write_markdown, "html": write_html}
 """What is written of each contract; the format is also the end of the file's name."""

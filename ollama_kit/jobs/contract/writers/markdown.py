@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ollama_kit.documents.pages.markdown import render_markdown
 from ollama_kit.jobs.contract.report import ContractReport
 from ollama_kit.jobs.contract.writers.view import view_of
-from ollama_kit.jobs.pages.markdown import render_markdown
 
 TEMPLATE = "jobs/contract/report.md.jinja"
 

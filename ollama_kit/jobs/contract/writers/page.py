@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ollama_kit.documents.pages.markup import escape_html
+from ollama_kit.documents.pages.rendering import render
+from ollama_kit.documents.pages.style import Style, read_style
 from ollama_kit.jobs.contract.report import ContractReport
-from ollama_kit.jobs.contract.writers.pane import read_pane
+from ollama_kit.jobs.contract.writers.source_pane import read_pane
 from ollama_kit.jobs.contract.writers.terms import term_of
 from ollama_kit.jobs.contract.writers.view import view_of
-from ollama_kit.jobs.pages.markup import escape_html
-from ollama_kit.jobs.pages.rendering import render
-from ollama_kit.jobs.pages.style import Style, read_style
 
 TEMPLATE = "jobs/contract/report.html.jinja"
 STYLE = "jobs/contract/report.css"

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 
+from ollama_kit.documents.pages.cells import cut_cell, inert
+from ollama_kit.documents.pages.plain import one_line
 from ollama_kit.jobs.contract.report import ContractReport
-from ollama_kit.jobs.contract.writers.shown import Item, Level, Mark, Row, View
 from ollama_kit.jobs.contract.writers.view import view_of
+from ollama_kit.jobs.contract.writers.view_model import Item, Level, Mark, Row, View
 from ollama_kit.jobs.contract.writers.wording import words_of
-from ollama_kit.jobs.pages.cells import cut_cell, inert
-from ollama_kit.jobs.pages.plain import one_line
 
 BEFORE = ("title", "type", "number")
 AFTER = ("signing_date", "effective_date", "end_date", "term", "amounts", "payments", "governing_law", "dispute_forum")

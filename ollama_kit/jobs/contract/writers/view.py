@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from ollama_kit.documents.pages.plain import one_line
 from ollama_kit.jobs.contract.answers import Answered
 from ollama_kit.jobs.contract.report import ContractReport
-from ollama_kit.jobs.contract.writers import replied, ruled
-from ollama_kit.jobs.contract.writers.shown import Clause, Hidden, Item, Numbering, Proof, Row, Section, View
-from ollama_kit.jobs.contract.writers.speech import Speech
+from ollama_kit.jobs.contract.writers import model_rows, rule_rows
+from ollama_kit.jobs.contract.writers.labels import Speech
 from ollama_kit.jobs.contract.writers.terms import TERMS, term_of
-from ollama_kit.jobs.pages.plain import one_line
+from ollama_kit.jobs.contract.writers.view_model import Clause, Hidden, Item, Numbering, Proof, Row, Section, View
 
 DEEPEST_CLAUSE = 1
 """Levels of the outline that are shown below the first, where a clause there has a title."""
@@ -53,7 +53,7 @@ class _Viewer:
             is_page=self.report.is_page,
             hidden=tuple(self._hidden()),
             notices=shown_notices,
-            warnings=replied.lines(self.facts.warnings),
+            warnings=model_rows.lines(self.facts.warnings),
             made=tuple(self._made()),
             incomplete="" if self.report.is_complete and not self.report.unread else self.words["incomplete"],
             uses=uses,
@@ -64,8 +64,8 @@ class _Viewer:
         if summary is not None:
             left = [self.words["left_out"].format(count=summary.left_out)] if summary.left_out else []
             failures = [self.words["failure"].format(one_line(failure)) for failure in summary.failures]
-            unread = replied.unread(summary.unread, self.speech)
-            rows = tuple(replied.summary_rows(summary, self.speech))
+            unread = model_rows.unread(summary.unread, self.speech)
+            rows = tuple(model_rows.summary_rows(summary, self.speech))
             yield Section("summary", self.words["summary"], rows, (*failures, *unread, *left))
         if not self.report.is_page:
             yield from self._facts()
@@ -73,12 +73,12 @@ class _Viewer:
 
     def _facts(self) -> Iterator[Section]:
         facts, speech = self.facts, self.speech
-        yield self._section("facts", ruled.fact_rows(facts, speech))
-        parties = [ruled.party_row(facts, speech), *self._unruled("signatures")]
+        yield self._section("facts", rule_rows.fact_rows(facts, speech))
+        parties = [rule_rows.party_row(facts, speech), *self._unruled("signatures")]
         yield self._section("parties", parties)
-        money = [row for row in ruled.money_rows(facts, speech) if self._is_told(row)]
+        money = [row for row in rule_rows.money_rows(facts, speech) if self._is_told(row)]
         yield self._section("money", money)
-        yield self._section("provisions", ruled.provision_rows(facts, speech))
+        yield self._section("provisions", rule_rows.provision_rows(facts, speech))
         if own := self._others():
             yield own
 
@@ -87,7 +87,7 @@ class _Viewer:
 
     def _answered(self, row: Row) -> Row:
         question = self.asked.pop(row.name, None)
-        return replied.beside(row, question, self.speech) if question else row
+        return model_rows.beside(row, question, self.speech) if question else row
 
     def _is_told(self, row: Row) -> bool:
         """Rates of a kind are shown where there are some; amounts and payments in any case."""
@@ -96,11 +96,11 @@ class _Viewer:
     def _unruled(self, name: str) -> Iterator[Row]:
         question = self.asked.pop(name, None)
         if question:
-            yield replied.answered(question, self.speech)
+            yield model_rows.answered(question, self.speech)
 
     def _risks(self) -> Iterator[Row]:
         """The rules' findings and the model's, by kind."""
-        rows = {row.name: row for row in ruled.risk_rows(self.facts, self.speech)}
+        rows = {row.name: row for row in rule_rows.risk_rows(self.facts, self.speech)}
         if self.risks is None:
             yield from rows.values()
             return
@@ -110,7 +110,7 @@ class _Viewer:
         for answer in self.risks.answers:
             kind = str(answer.value.get("kind", "")) if isinstance(answer.value, dict) else ""
             value = {name: inner for name, inner in answer.value.items() if name != "kind"} if kind else answer.value
-            item = replied.reply(replace(answer, value=value), self.speech, "risks")
+            item = model_rows.reply(replace(answer, value=value), self.speech, "risks")
             item = replace(item, marks=(*item.marks, self.speech.mark("model")))
             row = rows.get(kind) or Row(kind or "other", term_of("risk", kind, self.speech.language))
             rows[kind] = replace(row, items=(*row.items, item))
@@ -118,7 +118,7 @@ class _Viewer:
         yield from (rows[kind] for kind in dict.fromkeys(order) if kind in rows)
 
     def _risk_notes(self) -> tuple[str, ...]:
-        return replied.notes(self.risks, self.speech) if self.risks is not None else ()
+        return model_rows.notes(self.risks, self.speech) if self.risks is not None else ()
 
     def _others(self) -> Section | None:
         """A user's own questions, and any of ours that has no place elsewhere."""
@@ -127,13 +127,13 @@ class _Viewer:
         if not questions or answers is None:
             return None
         problems = tuple(self.words["problems"].format(one_line(problem)) for problem in answers.problems)
-        rows = tuple(replied.answered(question, self.speech, own=self.own) for question in questions)
+        rows = tuple(model_rows.answered(question, self.speech, own=self.own) for question in questions)
         return Section("own", self.words["own"], rows, problems)
 
     def _notices(self) -> Iterator[Item]:
         found = [*(self.report.answers.notices if self.report.answers else ())]
         found += self.report.summary.notices if self.report.summary else ()
-        yield from (replied.notice_item(notice, self.speech) for notice in dict.fromkeys(found))
+        yield from (model_rows.notice_item(notice, self.speech) for notice in dict.fromkeys(found))
 
     def _clauses(self) -> Iterator[Clause]:
         structure = self.facts.structure

@@ -97,7 +97,7 @@ def open_source(path: Path) -> Source | None:
 
 
 def _guesses(data: bytes) -> tuple[str, ...]:
-    """The encodings to try, by the rules of ollama_kit.encodings: a mark decides, GB18030 comes after UTF-8. UTF-16
+    """The encodings to try, as in ollama_kit.text.encodings: a mark decides, GB18030 comes after UTF-8. UTF-16
     without a mark comes last: it is what leaves NULs in the others, and a file is read by its first 64 KB only."""
     if data.startswith(codecs.BOM_UTF8):
         return ("utf-8-sig",)

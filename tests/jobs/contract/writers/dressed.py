@@ -9,6 +9,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from ollama_kit.documents.assembly import assemble
+from ollama_kit.documents.document import Aside, Draft, HiddenText, Note, Piece, ReadDocument
 from ollama_kit.jobs.contract.answers import Agreement, Answer, Answered, Answers, Notice, PlainSummary, Sentence
 from ollama_kit.jobs.contract.contract_facts import ContractFacts, Risk, Structure
 from ollama_kit.jobs.contract.extraction import extract_facts
@@ -29,8 +31,6 @@ from ollama_kit.jobs.contract.structure.definitions import Definition
 from ollama_kit.jobs.contract.structure.outline import Clause, Outline
 from ollama_kit.jobs.contract.structure.parts import Attachment
 from ollama_kit.jobs.contract.structure.references import Reference
-from ollama_kit.jobs.documents.assembly import assemble
-from ollama_kit.jobs.documents.document import Aside, Draft, HiddenText, Note, Piece, ReadDocument
 from tests.jobs.contract.samples import document
 
 NASTY = st.text(alphabet="ab中1 \t\n\r\\`*_~[](){}<>#+-=.!|&;:$\"'/@%x0\u202e\u2028\x00\x0b\ufffe\ud800", max_size=40)

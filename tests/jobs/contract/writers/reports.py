@@ -7,6 +7,8 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
+from ollama_kit.documents.document import ReadDocument
+from ollama_kit.documents.reading import read_document
 from ollama_kit.jobs.contract.answers import Answer, Answered, Answers, Notice, PlainSummary, Sentence
 from ollama_kit.jobs.contract.contract_facts import ContractFacts, Risk, Structure
 from ollama_kit.jobs.contract.extraction import extract_facts
@@ -15,8 +17,6 @@ from ollama_kit.jobs.contract.passages import Evidence
 from ollama_kit.jobs.contract.report import ContractReport
 from ollama_kit.jobs.contract.structure.outline import Clause as OutlineClause
 from ollama_kit.jobs.contract.structure.outline import Outline
-from ollama_kit.jobs.documents.document import ReadDocument
-from ollama_kit.jobs.documents.reading import read_document
 from tests.jobs.contract.samples import FOLDER, document
 
 MODEL, HOST = "qwen3-27b-custom", "127.0.0.1:11434"

@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ollama_kit.documents.pages.cells import LONGEST_CELL, cut_cell, inert
+from ollama_kit.documents.pages.plain import piece_of_text
 from ollama_kit.errors import UsageError
 from ollama_kit.jobs.contract.report import ContractReport
 from ollama_kit.jobs.contract.writers import write_csv, write_files, write_xlsx
 from ollama_kit.jobs.contract.writers.table import table_of, text_of
-from ollama_kit.jobs.pages.cells import LONGEST_CELL, cut_cell, inert
-from ollama_kit.jobs.pages.plain import piece_of_text
 from tests.jobs.contract.writers.dressed import NASTY, dressed
 from tests.jobs.contract.writers.reports import bare, english, sale
 

@@ -12,10 +12,10 @@ from typing import Literal
 from ollama_kit.jobs.contract.facts.numbers import Row
 from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.topics import stems_of
-from ollama_kit.jobs.dates.terms import Term
-from ollama_kit.jobs.dates.written import FoundDate
-from ollama_kit.jobs.figures.amounts import Amount
-from ollama_kit.jobs.figures.percentages import Percentage
+from ollama_kit.text.dates.terms import Term
+from ollama_kit.text.dates.written import FoundDate
+from ollama_kit.text.figures.amounts import Amount
+from ollama_kit.text.figures.percentages import Percentage
 
 SIDE = (
     r"(?:[甲乙丙丁]方|双方|各方|任[何意]?一方|一方|守约方|违约方|买方|卖方|出卖人|买受人|出租[方人]|承租[方人]"

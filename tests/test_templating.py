@@ -1,0 +1,84 @@
+"""Templates of a project: whatever is wrong with one is told with its file and line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from ollama_kit import templating
+from ollama_kit.documents.pages import rendering
+from ollama_kit.documents.pages.style import read_style
+from ollama_kit.errors import SchemaError, SpecError
+from ollama_kit.jobs.wechat.prompts import SCHEMA, chunk_schema
+from ollama_kit.templating import render_prompt
+from tests.jobs.wechat.test_chunking import chunks, message
+
+Write = Callable[[str, bytes], Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Write]:
+    """Writes a template of the project, and forgets those that were read, as a new process would."""
+    (tmp_path / "modelfiles").mkdir()
+    monkeypatch.chdir(tmp_path)
+
+    def write(name: str, content: bytes) -> Path:
+        path = tmp_path / "templates" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        templating.template_text.cache_clear()
+        return path
+
+    yield write
+    templating.template_text.cache_clear()
+
+
+BROKEN = [
+    (b"one\n{{ 1/0 }}", 2, "division by zero"),
+    (b"\n\n{{ name + 1 }}", 3, "str"),
+    (b"\n{{ missing }}", 2, "missing"),
+    (b"\n{% for %}", 2, "Expected"),
+    (b"{{ name.__class__ }}", 1, "unsafe"),
+    (b"{% macro a() %}{{ a() }}{% endmacro %}{{ a() }}", 1, "recursion"),
+    (b"one\n" + "请回答".encode("gbk"), 2, "UTF-8"),
+]
+
+
+@pytest.mark.parametrize(("content", "line", "why"), BROKEN)
+def test_a_broken_prompt_is_an_error_with_its_file_and_line(write: Write, content: bytes, line: int, why: str) -> None:
+    """Also what Python raises in the middle of it."""
+    path = write("mine.jinja", content)
+    with pytest.raises(SpecError, match=why) as caught:
+        render_prompt("mine.jinja", {"name": "x"})
+    assert (caught.value.path, caught.value.line) == (path, line)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(("content", "line", "why"), BROKEN)
+def test_a_broken_page_is_an_error_with_its_file_and_line(write: Write, content: bytes, line: int, why: str) -> None:
+    """The reports' templates are a project's as well."""
+    path = write("mine.jinja", content)
+    with pytest.raises(SpecError, match=why) as caught:
+        rendering.render("mine.jinja", {"name": "x"}, str)
+    assert (caught.value.path, caught.value.line) == (path, line)
+
+
+def test_a_style_sheet_that_is_no_utf_8_is_an_error_with_its_line(write: Write) -> None:
+    write("mine.css", b"a {}\n/* \xff */")
+    with pytest.raises(SpecError, match=r"mine\.css:2"):
+        read_style("mine.css")
+
+
+def test_a_byte_order_mark_and_line_ends_of_windows_are_no_part_of_a_prompt(write: Write) -> None:
+    """Editors there write both."""
+    write("mine.jinja", "\ufeff一\r\n{{ name }}\r\n".encode())
+    assert render_prompt("mine.jinja", {"name": "x"}) == "一\nx"
+
+
+@pytest.mark.parametrize("content", [b"{", b"[]", b"true", b'{"$defs": 1}', b'{"maxItems": "x"}'])
+def test_a_broken_schema_of_a_chats_answer_is_an_error_with_its_file(write: Write, content: bytes) -> None:
+    write(SCHEMA, content)
+    with pytest.raises(SchemaError, match=Path(SCHEMA).name):
+        chunk_schema(chunks([message(1, 0)], 2000)[0])

@@ -85,7 +85,7 @@ def _quarters(text: str) -> list[str]:
 
 
 def _bare(tokenizer: Tokenizer) -> Callable[[str], Any]:
-    """The one call into the library that counting this vocabulary can not do without."""
+    """The one call into the library that counting this vocabulary cannot do without."""
     engine = tokenizer.engine
     if not isinstance(engine, LibraryEngine):
         raise TypeError(f"this vocabulary is not counted by the library but by {type(engine).__name__}")

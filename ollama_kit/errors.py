@@ -5,7 +5,7 @@
     ├── SettingsError              a settings file is wrong: file, line
     ├── SpecError                  a model spec is wrong: file, line, what was expected
     │   └── SpecNotFound           no spec or template of that name; the nearest ones that exist
-    ├── ModelfileError             a Modelfile is wrong, or text that its grammar can not carry
+    ├── ModelfileError             a Modelfile is wrong, or text that its grammar cannot carry
     ├── ServerError
     │   ├── ServerUnreachable      nobody answered at the URL tried
     │   ├── ServerTimeout          somebody did, then was silent for too long
@@ -13,8 +13,8 @@
     │   │   └── ModelMissing       the server lacks the model; what it has instead
     │   └── ProtocolError          an answer that is not Ollama's: HTML, half a stream, no version
     ├── GGUFError                  a weights file that is not one, or is cut short
-    ├── ChatError                  an exported chat that can not be read: file, line
-    ├── DocumentError              a document that can not be read, or not be read safely: file, page
+    ├── ChatError                  an exported chat that cannot be read: file, line
+    ├── DocumentError              a document that cannot be read, or not be read safely: file, page
     ├── BuildError                 a build that must not go on
     │   ├── ExpectationFailed      the model is not what the spec expects (GQA, tokenizer, context)
     │   └── BuildMismatch          the server does not hold what was sent
@@ -22,7 +22,7 @@
     ├── ContextOverflow            the prompt does not fit: tokens needed, tokens there are
     ├── GuardBlocked               a guard stage refused the text: stage and reason
     ├── SchemaError                the JSON Schema of a call is not one
-    ├── AuditError                 the audit can not be written or read
+    ├── AuditError                 the audit cannot be written or read
     └── OutputInvalid              no attempt gave a valid answer; carries each of them
 
 `str(error)` says what happened, then what to do. `code` is stable across releases and languages; `hint` is in
@@ -66,7 +66,7 @@ class OllamaKitError(Exception):
 
 
 class UsageError(OllamaKitError):
-    """A flag, an environment variable or a setting holds a value that can not be used."""
+    """A flag, an environment variable or a setting holds a value that cannot be used."""
 
     code = "usage"
     exit_code = 2
@@ -250,7 +250,7 @@ class SchemaError(OllamaKitError):
 
 
 class AuditError(SourceError):
-    """The audit's file can not be used. A call that could not be put on record gives no answer."""
+    """The audit's file cannot be used. A call that could not be put on record gives no answer."""
 
     code = "audit"
 

@@ -43,7 +43,7 @@ def failures_of(path: Path) -> Iterator[None]:
         found = problem.lineno if isinstance(problem, TemplateSyntaxError) else _line_in_template(problem)
         what = str(problem) or type(problem).__name__
         raise SpecError(
-            f"can not be rendered: {what}",
+            f"cannot be rendered: {what}",
             path=path,
             line=found,
             hint=(
@@ -82,11 +82,11 @@ def template_text(path: Path) -> str:
 
 
 def read_template(path: Path) -> str:
-    """The text of a template as it is now; SpecError, with its line, where it can not be read or is no UTF-8."""
+    """The text of a template as it is now; SpecError, with its line, where it cannot be read or is no UTF-8."""
     try:
         raw = path.read_bytes()
     except OSError as problem:
-        raise SpecError(f"can not be read: {problem.strerror or problem}", path=path) from problem
+        raise SpecError(f"cannot be read: {problem.strerror or problem}", path=path) from problem
     try:
         return raw.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as problem:

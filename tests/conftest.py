@@ -43,7 +43,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what uses the real server as `real`, so that forgetting the mark can not hide a skipped test."""
+    """Marks what uses the real server as `real`, so that forgetting the mark cannot hide a skipped test."""
     for item in items:
         if REAL_FIXTURES.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.real)
@@ -106,7 +106,7 @@ def isolated_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.
 
 @pytest.fixture(scope="session")
 def real_install() -> Install:
-    """The fetched server on disk; skips where this platform can not run it."""
+    """The fetched server on disk; skips where this platform cannot run it."""
     if reason := unsupported_reason():
         pytest.skip(reason)
     return fetch()

@@ -6,6 +6,6 @@
     audit_max_mb: 512            the oldest rows beyond go
 
 A call begins when its texts reach the guards: it then has a row however it ends. One that was wrong before (no such
-model or server, a schema or policy that is none) sent nothing, and has none. A row that can not be written ends the
+model or server, a schema or policy that is none) sent nothing, and has none. A row that cannot be written ends the
 call in AuditError: no answer without a record.
 """

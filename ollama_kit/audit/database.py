@@ -34,7 +34,7 @@ _SCHEMA = (
 
 def open_for_writing(path: Path, timeout_s: float) -> sqlite3.Connection:
     """A connection to the file at `path`, made where there is none, readable by its owner only. Threads may share it
-    if they take turns. AuditError where it can not be used."""
+    if they take turns. AuditError where it cannot be used."""
     with translated(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -52,7 +52,7 @@ def open_for_writing(path: Path, timeout_s: float) -> sqlite3.Connection:
 
 
 def open_for_reading(path: Path, timeout_s: float) -> sqlite3.Connection:
-    """A connection to the file at `path` for reading; AuditError where there is none, or it can not be read."""
+    """A connection to the file at `path` for reading; AuditError where there is none, or it cannot be read."""
     if not path.is_file():
         raise AuditError("there is no audit file", path=path)
     with translated(path):
@@ -72,9 +72,9 @@ def translated(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as problem:
-        raise AuditError(f"the audit can not be used: {problem}", path=path) from problem
+        raise AuditError(f"the audit cannot be used: {problem}", path=path) from problem
     except OSError as problem:
-        raise AuditError(f"the audit can not be opened: {problem.strerror or problem}", path=path) from problem
+        raise AuditError(f"the audit cannot be opened: {problem.strerror or problem}", path=path) from problem
 
 
 def check_ours(connection: sqlite3.Connection, path: Path) -> None:
@@ -143,7 +143,7 @@ def _turn_on_wal(connection: sqlite3.Connection, path: Path, timeout_s: float) -
             time.sleep(0.01)
     if mode != "wal":
         raise AuditError(
-            f"can not keep a write-ahead log here (SQLite says {mode!r})",
+            f"cannot keep a write-ahead log here (SQLite says {mode!r})",
             path=path,
             hint=("Put the audit on a local disk.", "请把审计文件放在本地磁盘上。"),
         )

@@ -1,6 +1,6 @@
 """The audit's file: rows go in one by one, and come out by a filter.
 
-The rule for failures is closed: a call whose row can not be written ends in AuditError, and its answer is not given.
+The rule for failures is closed: a call whose row cannot be written ends in AuditError, and its answer is not given.
 What can be known before (no such folder, no write access, a newer file) is said when the log is opened.
 """
 
@@ -124,7 +124,7 @@ class AuditLog:
 
 
 def read_rows(path: Path | str, wanted: Wanted | None = None) -> Iterator[AuditRow]:
-    """The rows of an audit file that are wanted, oldest first; AuditError where it can not be read. Rows that are
+    """The rows of an audit file that are wanted, oldest first; AuditError where it cannot be read. Rows that are
     written or deleted meanwhile may be among them or not; none comes twice."""
     wanted, whole = wanted or Wanted(), Path(path).expanduser().absolute()
     connection = open_for_reading(whole, BUSY_S)

@@ -15,7 +15,7 @@ FILE_NAME = "audit.sqlite3"
 
 
 def open_audit(settings: Settings) -> AuditLog | None:
-    """The audit that the settings ask for, None where it is off. AuditError where it can not be written."""
+    """The audit that the settings ask for, None where it is off. AuditError where it cannot be written."""
     path = audit_path(settings)
     if path is None:
         return None

@@ -82,7 +82,7 @@ class _Build:
             check_expectations(self.spec, base)
         expected = expected_model(request, base, self._source_blob())
         differences = expected.differences(old) if old else ()
-        # What a quantized file was made from can not be seen on the server: without a receipt it is made again.
+        # What a quantized file was made from cannot be seen on the server: without a receipt it is made again.
         if old and not differences and not self.options.force and not request.quantize and not request.adapters:
             self._keep_receipt(request, installed, old.digest)
             return self._result("current", old.digest)
@@ -188,12 +188,12 @@ class _Build:
             self._forget(temporary)
 
     def _request(self, version: ServerVersion) -> CreateRequest:
-        """The rendered Modelfile, read back; where its grammar can not carry the text, the spec itself."""
+        """The rendered Modelfile, read back; where its grammar cannot carry the text, the spec itself."""
         try:
             text = render_modelfile(self.spec, target=version)
             return create_request(read_modelfile(text), target=version, quantize=self.spec.quantize)
         except ModelfileError as problem:
-            self.notes.append(f"sent from the spec, for a Modelfile can not carry it: {problem.problem}")
+            self.notes.append(f"sent from the spec, for a Modelfile cannot carry it: {problem.problem}")
             return create_request_from_spec(self.spec, version)
 
     def _uploaded(self, paths: tuple[str, ...]) -> Mapping[str, str]:

@@ -39,7 +39,7 @@ def find_receipt(url: str, name: str) -> Receipt | None:
 
 
 def keep_receipt(url: str, name: str, receipt: Receipt) -> None:
-    """Writes a receipt; that it can not be written is no reason for a build to fail."""
+    """Writes a receipt; that it cannot be written is no reason for a build to fail."""
     path = _path(url, name)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

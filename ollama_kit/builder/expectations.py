@@ -12,7 +12,7 @@ from ollama_kit.tokens import tokenizer_family
 
 def check_expectations(spec: ModelSpec, facts: ModelFacts) -> None:
     """Raises ExpectationFailed, with the spec's file and line, where the model is not what the spec expects: GQA,
-    tokenizer family, trained context, the ability to think, and a system prompt that can not be taken away."""
+    tokenizer family, trained context, the ability to think, and a system prompt that cannot be taken away."""
     if spec.gqa is not None and facts.gqa != spec.gqa:
         heads = f" ({facts.head_count} query heads on {facts.head_count_kv} KV heads)" if facts.gqa else ""
         raise _failed(spec, "gqa", f"the spec expects GQA {spec.gqa}, and {spec.base} has {facts.gqa or 'none'}{heads}")
@@ -30,7 +30,7 @@ def check_expectations(spec: ModelSpec, facts: ModelFacts) -> None:
             "trained on; the server would clip it",
         )
     if spec.thinking and facts.capabilities and "thinking" not in facts.capabilities:
-        raise _failed(spec, "thinking", f"{spec.base} can not think; the server would refuse every call")
+        raise _failed(spec, "thinking", f"{spec.base} cannot think; the server would refuse every call")
     if spec.system == "" and facts.system:
         raise _failed(
             spec, "system", f"an empty system prompt does not replace the one {spec.base} has; write some text"

@@ -28,7 +28,7 @@ def temporary_name(name: str) -> str:
 
 def leftovers(installed: Iterable[InstalledModel]) -> tuple[str, ...]:
     """The names of temporary models whose builds are no longer running. One made on another machine is left alone,
-    for its process can not be seen from here."""
+    for its process cannot be seen from here."""
     return tuple(model.name for model in installed if _is_leftover(model.name))
 
 

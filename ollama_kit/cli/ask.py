@@ -143,7 +143,7 @@ def read_document(path: Path) -> Document:
     try:
         text, _ = decode(path.read_bytes())
     except OSError as error:
-        raise UsageError(f"{path} can not be read: {error.strerror}") from error
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise UsageError(
             f"{path} is not text in UTF-8, UTF-16 or GB18030",

@@ -115,6 +115,6 @@ def _write(path: Path, lines: Iterator[str], *, bom: bool) -> None:
                 file.write(line + "\n")
         beside.replace(path)
     except OSError as error:
-        raise UsageError(f"{path} can not be written: {error.strerror}") from error
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from error
     finally:
         beside.unlink(missing_ok=True)

@@ -78,7 +78,7 @@ def _server(settings: Settings) -> Iterator[Check]:
     yield Check("server", "ok", f"Ollama {version} at {server.url}, {local}, {len(installed)} models")
     if not supports(version, "create_fields"):
         fix = in_users_language(("Upgrade Ollama to 0.5.5 or later.", "请把 Ollama 升级到 0.5.5 或更高版本。"))
-        yield Check("server version", "error", f"{version} can not be built on", fix)
+        yield Check("server version", "error", f"{version} cannot be built on", fix)
     elif not supports(version, "truncate"):
         yield Check("server version", "ok", f"{version} truncates silently; every prompt is counted before it is sent")
     yield from loaded

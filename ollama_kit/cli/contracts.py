@@ -53,7 +53,7 @@ class ContractRun:
             require_openpyxl()
 
     def documents(self) -> Iterator[ReadDocument]:
-        """Each file that can be read; one that can not is told at once, and does not stop the others."""
+        """Each file that can be read; one that cannot is told at once, and does not stop the others."""
         named = self.flags["password_file"]
         self._password = _first_line(named) if named else None
         for path in self.files:
@@ -184,7 +184,7 @@ def _first_line(path: Path) -> str:
     try:
         text, _ = decode(path.read_bytes())
     except (OSError, UnicodeDecodeError) as problem:
-        raise UsageError(f"the password file {path} can not be read: {problem}") from problem
+        raise UsageError(f"the password file {path} cannot be read: {problem}") from problem
     return text.splitlines()[0] if text else ""
 
 

@@ -54,7 +54,7 @@ def _lint_file(path: Path, target: ServerVersion | None) -> Sequence[LintFinding
     try:
         data = path.read_bytes()
     except OSError as error:
-        return [LintFinding(0, "unreadable", "error", f"can not be read: {error.strerror}")]
+        return [LintFinding(0, "unreadable", "error", f"cannot be read: {error.strerror}")]
     return lint_modelfile(data, str(path), target=target)
 
 
@@ -68,7 +68,7 @@ def _lint_spec(path: Path, target: ServerVersion | None) -> list[LintFinding]:
     try:
         rendered = render_modelfile(spec, target)
     except SourceError as error:
-        message = f"a Modelfile can not carry it ({error.problem}); `build` can, for it goes through the API"
+        message = f"a Modelfile cannot carry it ({error.problem}); `build` can, for it goes through the API"
         return [LintFinding(error.line, "text-form", "warning", message)]
     found = lint_modelfile(rendered, "", target=target)
     return [_in_spec(finding, spec) for finding in found if finding.severity != "info"]

@@ -121,7 +121,7 @@ def _fail(error: OllamaKitError, *, as_json: bool) -> int:
 
 
 def _survive_narrow_consoles() -> None:
-    """A console in GBK or ASCII can not show every character, and none can show a file name that is no Unicode: it
+    """A console in GBK or ASCII cannot show every character, and none can show a file name that is no Unicode: it
     shows `?` for those, and the run goes on."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:
-    """JSON on stdout; escaped where the console can not show every character, so that nothing is lost."""
+    """JSON on stdout; escaped where the console cannot show every character, so that nothing is lost."""
     utf8 = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
     click.echo(json.dumps(value, ensure_ascii=not utf8, indent=indent, default=_plain))
 

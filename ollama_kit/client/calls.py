@@ -83,7 +83,7 @@ class Calls:
     def request(
         self, model: str, messages: Messages, documents: Documents, how: How, raw: str | None = None
     ) -> Request:
-        """The call as one value, its images prepared; UsageError where it can not be one."""
+        """The call as one value, its images prepared; UsageError where it cannot be one."""
         options = dict(how.get("options") or {})
         if "num_ctx" in options:
             raise UsageError(

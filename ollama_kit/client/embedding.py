@@ -104,7 +104,7 @@ def room(profile: Profile) -> int:
 
 
 def fitted(number: int, text: str, profile: Profile, too_long: TooLong) -> Piece:
-    """A text that fits, cut where that is allowed. Where the model's tokens can not be counted here, the bound may
+    """A text that fits, cut where that is allowed. Where the model's tokens cannot be counted here, the bound may
     be far too high: then the server decides, which is told to refuse and not to cut."""
     tokenizer, available = profile.tokenizer, room(profile)
     if not text.strip():

@@ -41,7 +41,7 @@ def read_document(path: Path | str, *, password: str | None = None, limits: Limi
         kind = kind_of(path)
         draft, pages = _read(path, kind, password, limits)
     except OSError as problem:
-        raise DocumentError(f"can not be read: {problem.strerror or problem}", path=path) from problem
+        raise DocumentError(f"cannot be read: {problem.strerror or problem}", path=path) from problem
     if not draft.pieces:
         raise DocumentError("there is no text in it", path=path)
     return assemble(draft, path.name, kind, range(1, pages + 1))

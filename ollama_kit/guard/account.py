@@ -87,4 +87,4 @@ class Account:
         notes = (CAUTION,) if has_images(self.request) else ()
         if self.schema is None or self.schema.grammar != "json":
             return notes
-        return ("the server's grammar can not express the schema: plain JSON mode, checked afterwards", *notes)
+        return ("the server's grammar cannot express the schema: plain JSON mode, checked afterwards", *notes)

@@ -1,4 +1,4 @@
-"""Breaks a model's control tokens in text, so that what a user pastes can not become a turn of the conversation.
+"""Breaks a model's control tokens in text, so that what a user pastes cannot become a turn of the conversation.
 
 Ollama tokenizes a user's text with special tokens on: `<|im_end|>` typed into a chat log is one token, and ends the
 turn. A token is broken by U+200B after its first character: a person sees no difference, and the tokenizer sees no
@@ -77,7 +77,7 @@ def neutralize_control_tokens(text: str, tokens: ControlTokens, source: str) -> 
     """The text with every control token broken, and a finding for each one.
 
     Breaking inserts and never removes, so that no token can form from the pieces of another. A token that is a
-    single character can not be broken and is replaced by U+FFFD.
+    single character cannot be broken and is replaced by U+FFFD.
 
     >>> ready = ControlTokens.of(["<|im_end|>"])
     >>> changed, findings = neutralize_control_tokens("hi<|im_end|>", ready, "message 0")

@@ -1,6 +1,6 @@
 """Puts untrusted text between markers that nobody outside can guess.
 
-The key of a marker is made from a secret of the client and the document itself (HMAC-SHA256): a document can not
+The key of a marker is made from a secret of the client and the document itself (HMAC-SHA256): a document cannot
 contain its own end marker, and the same document has the same marker, so that the server's prompt cache still works.
 """
 

@@ -67,7 +67,7 @@ def guarded_call(
     what the driver throws in (a ServerError) goes through. However it ends, the hooks are told at last; what a hook
     raises then is raised instead."""
     if request.think and not profile.can_think:
-        raise UsageError(f"{request.model} can not think; leave `think` out")
+        raise UsageError(f"{request.model} cannot think; leave `think` out")
     require_sight(request, profile)
     if policy.judge is not None and judge is None:
         raise UsageError("the policy names a judge, and this call was given none")

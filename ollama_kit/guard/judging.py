@@ -173,7 +173,7 @@ def inputs(request: Request, draft: Draft) -> Iterator[Judged]:
 
 
 def pieces(text: str, fits: Callable[[str], bool]) -> list[str]:
-    """The text in as few overlapping pieces as halving gives, each of which fits; none where it can not be done."""
+    """The text in as few overlapping pieces as halving gives, each of which fits; none where it cannot be done."""
     if fits(text):
         return [text]
     middle = len(text) // 2

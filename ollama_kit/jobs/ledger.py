@@ -139,7 +139,7 @@ class Ledger:
             yield
         except sqlite3.DatabaseError as error:
             raise UsageError(
-                f"the ledger {self.path} can not be used: {error}",
+                f"the ledger {self.path} cannot be used: {error}",
                 hint=(
                     "Move this file away, and what it holds is done again; or write into another folder.",
                     "请移走该文件（其中记录的工作会重做），或换一个输出文件夹。",

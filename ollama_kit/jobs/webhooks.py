@@ -151,7 +151,7 @@ def _target(url: str) -> _Target:
         split = urlsplit(prepared)
         name, port = split.hostname or "", split.port
     except (requests.RequestException, ValueError):
-        problem = "the webhook's address can not be read"
+        problem = "the webhook's address cannot be read"
     # Raised out here, so that no exception that holds the address is kept as its context.
     if problem:
         raise UsageError(problem, hint=HOW_TO_WRITE_IT)
@@ -241,8 +241,8 @@ def _translated(fault: requests.RequestException, host: str, sent: str) -> Serve
         hint = ("For a certificate of your own authority name its file.", "如果证书由自建 CA 签发,请指定证书文件。")
         return ServerUnreachable(f"{host}: no secure connection{sent}", url=host, hint=hint)
     if isinstance(fault, requests.ConnectionError):
-        return ServerUnreachable(f"{host} can not be reached, or hung up{sent}", url=host, hint=CHECK_HOST)
-    return ProtocolError(f"{host} gave an answer that can not be read{sent}", url=host, hint=CHECK_HOST)
+        return ServerUnreachable(f"{host} cannot be reached, or hung up{sent}", url=host, hint=CHECK_HOST)
+    return ProtocolError(f"{host} gave an answer that cannot be read{sent}", url=host, hint=CHECK_HOST)
 
 
 def _refused(target: _Target, status: int, said: str, sent: str) -> ServerError:

@@ -84,7 +84,7 @@ def read_contents(path: Path) -> Contents:
         with path.open("rb") as file:
             return contents_of(file, path, path.stat().st_size)
     except OSError as error:
-        raise GGUFError(f"can not be read: {error.strerror or error}", path=path) from error
+        raise GGUFError(f"cannot be read: {error.strerror or error}", path=path) from error
 
 
 def contents_of(file: BinaryIO, path: Path, size_bytes: int) -> Contents:

@@ -164,7 +164,7 @@ class _Described:
 
     def fails(self, what: str) -> GGUFError:
         return GGUFError(
-            f"can not be planned: its metadata {what}",
+            f"cannot be planned: its metadata {what}",
             path=self.origin,
             hint=("A plan needs a language model's whole GGUF.", "规划需要完整的语言模型 GGUF。"),
         )

@@ -65,7 +65,7 @@ def lint_modelfile(
     """Everything worth saying about a Modelfile, sorted by line, for a server of that version (None: the newest).
 
     Paths in FROM and ADAPTER are looked for from `folder`, by default the folder of `path`; without either they are not
-    looked for. A file that can not be read at all gives one finding, `unreadable`.
+    looked for. A file that cannot be read at all gives one finding, `unreadable`.
 
     >>> [(f.line, f.rule) for f in lint_modelfile("FROM a\\nPARAMETER num_gqa 8\\nPARAMETER num_ctx 4096")]
     [(2, 'removed-parameter')]

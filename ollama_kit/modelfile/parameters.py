@@ -37,7 +37,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class ParameterProblem:
-    """Why a parameter can not be used. `rule` is the linter's code, `nearest` the names likeliest meant."""
+    """Why a parameter cannot be used. `rule` is the linter's code, `nearest` the names likeliest meant."""
 
     rule: str
     message: str

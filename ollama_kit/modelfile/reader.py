@@ -46,7 +46,7 @@ def load_bytes(path: Path) -> bytes:
         with path.open("rb") as file:
             data = file.read(LIMIT_BYTES + 1)
     except OSError as error:
-        raise ModelfileError(f"can not be read: {error.strerror or error}", path=path) from error
+        raise ModelfileError(f"cannot be read: {error.strerror or error}", path=path) from error
     _check_size(data, str(path))
     return data
 

@@ -40,7 +40,7 @@ def render_modelfile(spec: ModelSpec, target: ServerVersion | None = None, facts
 
     What came after the target (RENDERER, a parameter) is left out, and a comment says so; a parameter removed before it
     is a SpecError. num_gqa is written only for targets older than 0.1.35. `facts` fill the comment lines; without them
-    these hold what the spec expects. ModelfileError for text that a Modelfile can not carry, SpecError with the
+    these hold what the spec expects. ModelfileError for text that a Modelfile cannot carry, SpecError with the
     template's file and line for one that fails.
     """
     newer = _newer_parameters(spec, target)
@@ -53,7 +53,7 @@ def render_modelfile(spec: ModelSpec, target: ServerVersion | None = None, facts
     try:
         read_modelfile(text)
     except ModelfileError as error:
-        message = f"gives a Modelfile that can not be read: line {error.line} of the result: {error.problem}"
+        message = f"gives a Modelfile that cannot be read: line {error.line} of the result: {error.problem}"
         raise SpecError(message, path=path, hint="Write values with the filters plain, quoted and comment.") from error
     return text
 
@@ -119,7 +119,7 @@ def _left_out_commands(spec: ModelSpec, request: CreateRequest) -> list[str]:
 
 
 def _check_texts(spec: ModelSpec, request: CreateRequest) -> None:
-    """ModelfileError, with the spec's line, for the first text that a Modelfile can not carry."""
+    """ModelfileError, with the spec's line, for the first text that a Modelfile cannot carry."""
     stop = request.parameters.get("stop", ())
     if "stop" in request.parameters and not stop:
         path, line = _place(spec, "parameters.stop")
@@ -183,7 +183,7 @@ def _render(name: str, path: Path, context: dict[str, Any]) -> str:
         raise
     except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, OSError) as problem:
         where, line = _failed_at(problem, path)
-        raise SpecError(f"can not be rendered: {problem}", path=where, line=line) from problem
+        raise SpecError(f"cannot be rendered: {problem}", path=where, line=line) from problem
 
 
 def _failed_at(problem: BaseException, path: Path) -> tuple[Path, int]:

@@ -92,7 +92,7 @@ _ALL = (
     )),
     Rule("parameter-tokenizer", "error", (
         (
-            "Remove the line. The tokenizer is inside the GGUF and can not be chosen; a spec of ollama-kit "
+            "Remove the line. The tokenizer is inside the GGUF and cannot be chosen; a spec of ollama-kit "
             "can check it (tokenizer: qwen)."
         ),
         "请删除这一行。分词器在 GGUF 内,不能另行指定;ollama-kit 的 spec 可以检查它(tokenizer: qwen)。",

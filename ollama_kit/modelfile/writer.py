@@ -1,7 +1,7 @@
 """Writes a Modelfile so that Ollama's parser, and ours, read back exactly what was meant.
 
 Prose always stands between three quotes. Measured on 0.9.3: that form keeps blanks, quotes and line ends at both ends
-of a text, and CR inside it. The one thing it can not hold is three quotes followed by the end of a line, because there
+of a text, and CR inside it. The one thing it cannot hold is three quotes followed by the end of a line, because there
 the value would end; besides that, characters that the parser drops (characters.py).
 """
 
@@ -18,7 +18,7 @@ _PARAMETER_NAME = re.compile(r"[A-Za-z0-9_]+")
 _LINE_ENDS = ("\n", "\r")
 _QUOTES = '"""'
 _API_HINT = (
-    "`ollama-kit build` sends such text through the API, which carries everything; only a Modelfile can not.",
+    "`ollama-kit build` sends such text through the API, which carries everything; only a Modelfile cannot.",
     "`ollama-kit build` 通过 API 发送这类文本,可以完整保留;只有 Modelfile 无法表示。",
 )
 
@@ -26,7 +26,7 @@ _API_HINT = (
 def write_modelfile(modelfile: Modelfile) -> str:
     """The text of a Modelfile, with its comments and a last newline; `read_modelfile` gives an equal value back.
 
-    ModelfileError for what the grammar can not carry; it names the command, and the line it stood on if it was read.
+    ModelfileError for what the grammar cannot carry; it names the command, and the line it stood on if it was read.
 
     >>> write_modelfile(Modelfile((Command("from", "qwen3:4b"), Command("parameter", "0.7", "temperature"))))
     'FROM qwen3:4b\\nPARAMETER temperature 0.7\\n'
@@ -98,7 +98,7 @@ def plain(text: str, what: str = "the value") -> str:
 def check_parameter_name(name: str) -> None:
     """ModelfileError for a name that Ollama's parser would cut or take for a command."""
     if not _PARAMETER_NAME.fullmatch(name):
-        raise ModelfileError(f"{name!r} can not name a PARAMETER: only letters, digits and _ are read")
+        raise ModelfileError(f"{name!r} cannot name a PARAMETER: only letters, digits and _ are read")
     if name in RESERVED_NAMES:
         command = "FROM" if name == "model" else name.upper()
         raise ModelfileError(f"PARAMETER {name} would be read as the command {command}")

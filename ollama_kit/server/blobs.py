@@ -106,14 +106,14 @@ def _pieces(path: Path, size_bytes: int, what: str, progress: Progress) -> Itera
                 done_bytes += len(piece)
                 progress(what, done_bytes, size_bytes)
     except OSError as error:
-        raise GGUFError(f"can not be read: {error.strerror or error}", path=path) from error
+        raise GGUFError(f"cannot be read: {error.strerror or error}", path=path) from error
 
 
 def _stat(path: Path) -> os.stat_result:
     try:
         return path.stat()
     except OSError as error:
-        raise GGUFError(f"can not be read: {error.strerror or error}", path=path) from error
+        raise GGUFError(f"cannot be read: {error.strerror or error}", path=path) from error
 
 
 def _recall(memory: Path, key: dict[str, object]) -> str | None:
@@ -129,7 +129,7 @@ def _recall(memory: Path, key: dict[str, object]) -> str | None:
 
 
 def _remember(memory: Path, entry: dict[str, object]) -> None:
-    """Best effort: a cache folder that can not be written costs time, not the build."""
+    """Best effort: a cache folder that cannot be written costs time, not the build."""
     beside = ""
     try:
         memory.parent.mkdir(parents=True, exist_ok=True)

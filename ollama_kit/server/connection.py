@@ -92,7 +92,7 @@ def connect(
     ca_file: Path | None = None,
     timeouts: Timeouts | None = None,
 ) -> Connection:
-    """The connection that `host` (else OLLAMA_HOST) and `env` describe; UsageError where a value can not be used.
+    """The connection that `host` (else OLLAMA_HOST) and `env` describe; UsageError where a value cannot be used.
 
     Of the environment only what is Ollama's or ours is read: OLLAMA_HOST, OLLAMA_API_KEY and OLLAMA_KIT_HEADERS.
     HTTP_PROXY and its like are not (a proxy would carry prompts off the machine unasked): `proxy` is the way to ask
@@ -173,7 +173,7 @@ def _pair(number: int, line: str) -> tuple[str, str]:
 
 def _sendable(what: str, value: str) -> str:
     if not value.isascii() or not value.isprintable():
-        raise UsageError(f"{what} holds a character that an HTTP header can not carry")
+        raise UsageError(f"{what} holds a character that an HTTP header cannot carry")
     return value
 
 

@@ -68,7 +68,7 @@ def _error(fault: httpx.HTTPError, url: str, answering: bool, proxy: str) -> Ser
     if isinstance(fault, httpx.ConnectError):
         return _not_connected(fault, url)
     if isinstance(fault, httpx.DecodingError):
-        return ProtocolError(f"{url} sent an answer that can not be unpacked: {fault}", url=url)
+        return ProtocolError(f"{url} sent an answer that cannot be unpacked: {fault}", url=url)
     if answering:
         return ProtocolError(f"the connection to {url} broke in the middle of its answer", url=url, hint=CUT_HINT)
     if _is_lost(fault):
@@ -90,7 +90,7 @@ def _not_connected(fault: httpx.ConnectError, url: str) -> ServerUnreachable:
         reason = getattr(root, "verify_message", "") or root.reason or str(root)
         return ServerUnreachable(f"{url}: no secure connection ({reason})", url=url, hint=TLS_HINT)
     if isinstance(root, socket.gaierror):
-        return ServerUnreachable(f"{url}: the host name can not be resolved", url=url, hint=NAME_HINT)
+        return ServerUnreachable(f"{url}: the host name cannot be resolved", url=url, hint=NAME_HINT)
     if isinstance(root, ConnectionRefusedError) or "refused" in str(fault).lower():
         return ServerUnreachable(f"no server answers at {url}: connection refused", url=url)
     return ServerUnreachable(f"no server answers at {url}: {fault}", url=url)

@@ -57,7 +57,7 @@ def check_gguf(path: Path) -> Header:
         with path.open("rb") as file:
             header = HeaderWalk(file, path, size_bytes).header()
     except OSError as error:
-        raise GGUFError(f"can not be read: {error.strerror or error}", path=path) from error
+        raise GGUFError(f"cannot be read: {error.strerror or error}", path=path) from error
     if header.data_end_bytes > size_bytes:
         raise GGUFError(
             f"is cut short: {size_bytes} bytes are there, its header speaks of {header.data_end_bytes}",

@@ -1,4 +1,4 @@
-"""The ollama package, imported so that the environment can not make the import fail.
+"""The ollama package, imported so that the environment cannot make the import fail.
 
 It opens a client while it is imported (0.6): with ALL_PROXY=socks5://… that raises ImportError, with OLLAMA_HOST=::1
 ValueError, although our own client on it needs neither.

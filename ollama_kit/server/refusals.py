@@ -56,7 +56,7 @@ HINTS: tuple[tuple[str, Hint], ...] = (
     (
         r"pull model manifest|file does not exist",
         (
-            "The registry has no model of that name, or can not be reached; check the name and the tag.",
+            "The registry has no model of that name, or cannot be reached; check the name and the tag.",
             "模型库中没有该名称,或无法访问模型库;请检查名称与标签。",
         ),
     ),

@@ -248,4 +248,4 @@ def _settings_checked(connection: Connection) -> Iterator[None]:
     except ImportError as fault:
         raise UsageError(f"the proxy {proxy_shown(connection)} needs `pip install httpx[socks]`") from fault
     except (ValueError, httpx.InvalidURL) as fault:
-        raise UsageError(f"the proxy {proxy_shown(connection)} can not be used: {fault}") from fault
+        raise UsageError(f"the proxy {proxy_shown(connection)} cannot be used: {fault}") from fault

@@ -51,7 +51,7 @@ def _renderer(layered: Layered, variables: dict[str, Any]) -> Callable[[str, str
             message = f"{problem.message}; `vars` has {known}"
             raise _at(layered, key, _line_of(problem), message) from problem
         except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, OverflowError) as problem:
-            raise _at(layered, key, _line_of(problem), f"can not be rendered: {problem}") from problem
+            raise _at(layered, key, _line_of(problem), f"cannot be rendered: {problem}") from problem
 
     return render
 

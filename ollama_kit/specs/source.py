@@ -39,7 +39,7 @@ def read_yaml(path: Path, *, error: type[SourceError] = SpecError) -> Source:
     try:
         raw = path.read_bytes()
     except OSError as problem:
-        raise error(f"can not be read: {problem.strerror or problem}", path=path) from problem
+        raise error(f"cannot be read: {problem.strerror or problem}", path=path) from problem
     if len(raw) > MAX_BYTES:
         raise error(f"holds {len(raw):,} bytes, and at most {MAX_BYTES:,} are read", path=path)
     try:

@@ -57,7 +57,7 @@ def _object_schema(cls: type, root: type, definitions: dict[type, tuple[str, dic
     try:
         hints = typing.get_type_hints(cls, include_extras=True)
     except NameError as error:
-        raise SchemaError(f"{cls.__qualname__}: a type hint can not be read: {error}") from error
+        raise SchemaError(f"{cls.__qualname__}: a type hint cannot be read: {error}") from error
     properties: dict[str, Any] = {}
     required: list[str] = []
     for field in dataclasses.fields(cls):

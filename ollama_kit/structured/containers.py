@@ -34,7 +34,7 @@ def object_node(node: dict[str, Any], path: str, work: Work, depth: int) -> Node
         else:
             work.lose(child(path, "properties", name), "", "a key that may not be there is left out, not forbidden")
     if any(name == "$ref" or len(name) > _MAX_NAME or not is_text(name) for name in properties):
-        work.lose(path, "properties", "one of the names can not be written in a grammar")
+        work.lose(path, "properties", "one of the names cannot be written in a grammar")
         return {"type": "object"}
     out: dict[str, Any] = {"type": "object"}
     if properties:
@@ -57,7 +57,7 @@ def _with_further_keys(out: dict[str, Any], node: dict[str, Any], path: str, wor
     further = node.get("additionalProperties")
     patterns = list(node.get("patternProperties", {}).values())
     if patterns:
-        work.lose(path, "patternProperties", "names can not be told apart by a pattern")
+        work.lose(path, "patternProperties", "names cannot be told apart by a pattern")
         if further is not False:
             return out
         # Closed, so each further key matches some pattern, and its value holds to that pattern's schema.

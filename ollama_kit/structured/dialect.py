@@ -1,7 +1,7 @@
 """Which dialect of JSON Schema a document is written in, and what compiling it takes.
 
 Compiled validators resolve references inside the document and inside the meta-schemas that jsonschema ships, and
-nowhere else: a registry is passed that can not retrieve, because without one jsonschema would fetch remote schemas.
+nowhere else: a registry is passed that cannot retrieve, because without one jsonschema would fetch remote schemas.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TIME = re.compile(r"(\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|([+-])(\d\d):(\d\d))"
 def dialect_of(document: Json, source: str) -> str:
     """The dialect's short name (`draft-07`, `2020-12`); documents that name none are 2020-12.
 
-    Raises SchemaError where `$schema` names a dialect that can not be checked here.
+    Raises SchemaError where `$schema` names a dialect that cannot be checked here.
     """
     named = document.get("$schema") if isinstance(document, dict) else None
     if named is None:

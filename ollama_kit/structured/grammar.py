@@ -133,7 +133,7 @@ def _document(work: Work) -> Node:
         place = work.linked.places[key]
         body = derive(work.linked.targets[key], place, work, 1)
         if body is False:
-            work.lose(place, "", "no value can satisfy it, which a definition of a grammar can not say")
+            work.lose(place, "", "no value can satisfy it, which a definition of a grammar cannot say")
         definitions[work.names[key]] = body or anything()
     _open_circles(definitions, work)
     if isinstance(grammar, bool) or not definitions:
@@ -171,7 +171,7 @@ def _flattened(node: dict[str, Any], path: str, work: Work) -> Node:
         for place, part in parts:
             out, dropped = merge(out, constraints(part) if isinstance(part, dict) else part)
             for keyword in dropped:
-                work.lose(f"{path}/{place}", keyword, "it can not be joined with its neighbors")
+                work.lose(f"{path}/{place}", keyword, "it cannot be joined with its neighbors")
     del work.opened[opened:]
     return out
 
@@ -214,7 +214,7 @@ def _literals(node: dict[str, Any], path: str, work: Work, depth: int) -> Node:
     if not values:
         return False
     if not all(map(is_sendable, values)) or len(json.dumps(values)) > _MAX_ENUM_BYTES:
-        work.lose(path, keyword, "its values can not be written in a grammar")
+        work.lose(path, keyword, "its values cannot be written in a grammar")
         rest = {key: value for key, value in node.items() if key not in ("const", "enum")}
         return derive(rest, path, work, depth)
     for other in node.keys() - {"const", "enum", "type"}:

@@ -130,7 +130,7 @@ def _target(reference: Json, resolver: Resolver[Any], place: str, linker: _Linke
         local = isinstance(reference, str) and reference.startswith("#")
         problem = "nothing is there" if local else "it leads out of the document, and nothing is fetched"
         raise SchemaError(
-            f"{linker.source}: at {place}: {reference!r} can not be followed: {problem}",
+            f"{linker.source}: at {place}: {reference!r} cannot be followed: {problem}",
             hint=(
                 "Put the schema it means under $defs and refer to it as #/$defs/NAME.",
                 "请把所引用的 schema 放到 $defs 下,并写成 #/$defs/名称。",

@@ -116,7 +116,7 @@ class PartialJSON:
         return stop.end()
 
     def _bare(self, text: str, at: int) -> int:
-        """A number, true, false or null: it ends with what can not belong to it."""
+        """A number, true, false or null: it ends with what cannot belong to it."""
         stop = _TOKEN_STOP.search(text, at)
         self._token.append(text[at : stop.start()] if stop else text[at:])
         if stop:

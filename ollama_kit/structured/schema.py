@@ -143,7 +143,7 @@ def _check(document: Json, dialect: str, source: str) -> None:
     from jsonschema.exceptions import SchemaError as Broken
 
     try:
-        # Formats are left out: a pattern that Python can not compile may still be a good one elsewhere.
+        # Formats are left out: a pattern that Python cannot compile may still be a good one elsewhere.
         checked: Any = validator_class(dialect)
         checked.check_schema(document, format_checker=FormatChecker(formats=()))
     except Broken as error:
@@ -158,7 +158,7 @@ def _check(document: Json, dialect: str, source: str) -> None:
 
 
 def _without_foreign_patterns(document: Json, source: str) -> tuple[Json, tuple[Loss, ...]]:
-    r"""(the document to validate with, the patterns left out of it because Python can not run them, such as `\p{Han}`).
+    r"""(the document to validate with, the patterns left out of it because Python cannot run them, such as `\p{Han}`).
 
     Raises SchemaError for a pattern that is a regular expression nowhere.
     """
@@ -183,9 +183,7 @@ def _without_foreign_patterns(document: Json, source: str) -> tuple[Json, tuple[
                 enforced = copy.deepcopy(document) if enforced is document else enforced
                 holder = functools.reduce(_step, (*path, *parts), enforced)
                 del holder[key]
-                unread.append(
-                    Loss(join(path), parts[0] if parts else key, f"Python can not run {regex!r}: not checked")
-                )
+                unread.append(Loss(join(path), parts[0] if parts else key, f"Python cannot run {regex!r}: not checked"))
     return enforced, tuple(unread)
 
 

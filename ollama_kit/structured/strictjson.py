@@ -21,7 +21,7 @@ def decoder() -> json.JSONDecoder:
 
 
 def refuse_half_characters(value: Any, text: str) -> None:
-    r"""Raises Refused where a string holds half a surrogate pair (`"\ud83d"`): it can not be written as UTF-8."""
+    r"""Raises Refused where a string holds half a surrogate pair (`"\ud83d"`): it cannot be written as UTF-8."""
     if "\\u" not in text and text.isascii():
         return
     try:

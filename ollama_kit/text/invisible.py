@@ -84,7 +84,7 @@ def _from_bits(characters: str) -> str:
 
 
 def _as_text(data: bytes) -> str:
-    """The text of UTF-8 bytes; empty where they are none, or hold what can not be printed. A cut end is left out."""
+    """The text of UTF-8 bytes; empty where they are none, or hold what cannot be printed. A cut end is left out."""
     text = data.decode("utf-8", "replace").rstrip("\ufffd")
     printable = all(character.isprintable() or character in "\n\t" for character in text)
     return text if printable and "\ufffd" not in text else ""

@@ -1,4 +1,4 @@
-"""Which literal strings a pattern can not match without, so that one search over a text dismisses most of it.
+"""Which literal strings a pattern cannot match without, so that one search over a text dismisses most of it.
 
 The same idea as the prefilter of RE2. It reads the tree that `re` itself parses a pattern into.
 """

@@ -116,7 +116,7 @@ def count_prompt(
     """The tokens of a chat's prompt: what `prompt_eval_count` will say, where the server does not cut it.
 
     With `limit_tokens`, a prompt whose proven bound is within the limit is not tokenized. Never raises on a
-    template: one that can not be rendered here gives an approximate figure.
+    template: one that cannot be rendered here gives an approximate figure.
     """
     conversation = conversation_of(facts, request)
     try:
@@ -164,7 +164,7 @@ def _doubt(tokenizer: Counter, facts: PromptFacts, conversation: RenderInput) ->
     """Why the rendered prompt may not be the server's; empty where it is."""
     turns = conversation.turns
     if not tokenizer.exact:
-        return "the model's tokenizer can not be run here"
+        return "the model's tokenizer cannot be run here"
     if any(turn.images for turn in turns):
         return "what an image costs depends on the model"
     tooled = bool(conversation.tools) or any(turn.tool_calls for turn in turns)

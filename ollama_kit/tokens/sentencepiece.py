@@ -1,7 +1,7 @@
 """SentencePiece as llama.cpp runs it: pairs merge by the score of what they make, the best first.
 
 The `tokenizers` library merges by the rank of a pair instead. Ranks can be given that say the same for every
-vocabulary in use (`ranked_merges`); where they can not (tokens of equal score that compete), `merge` does it the
+vocabulary in use (`ranked_merges`); where they cannot (tokens of equal score that compete), `merge` does it the
 slow way, exactly. Source: llama.cpp `src/llama-vocab.cpp`, `llm_tokenizer_spm_session`, as in Ollama 0.9.3.
 """
 
@@ -36,7 +36,7 @@ def ranked_merges(vocabulary: Vocabulary) -> list[tuple[str, str]] | None:
         if not ids.keys() >= set(text):
             if text not in parts:
                 continue
-            return None  # the server would merge a character that is no token; the library can not
+            return None  # the server would merge a character that is no token; the library cannot
         cuts = ((text[:at], text[at:]) for at in range(1, len(text)))
         if found := [(left, right) for left, right in cuts if left in parts and right in parts]:
             by_score[vocabulary.scores[i] if vocabulary.scores else 0.0].append(text)

@@ -33,7 +33,7 @@ _lock = threading.Lock()
 def load_tokenizer(digest: str, fetch: Callable[[], Mapping[str, Any]]) -> Tokenizer:
     """The tokenizer of the model of that digest; `fetch` (its `model_info`, verbose) is called only if none is kept.
 
-    A cache that can not be read or written costs time, never an answer. What `fetch` raises goes through;
+    A cache that cannot be read or written costs time, never an answer. What `fetch` raises goes through;
     ProtocolError where what it returns holds no vocabulary.
     """
     return kept_tokenizer(digest) or keep_tokenizer(digest, fetch())

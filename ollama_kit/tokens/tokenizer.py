@@ -64,7 +64,7 @@ class Tokenizer:
     def encode(self, text: str) -> list[int]:
         """The token ids of `text`, without BOS and EOS; UsageError where not `exact`."""
         if self.engine is None:
-            raise UsageError(f"This model's tokenizer can not be run here: {self.inexact_because}.")
+            raise UsageError(f"This model's tokenizer cannot be run here: {self.inexact_because}.")
         try:
             return self.engine.encode(text)
         except _LONE_SURROGATE:

@@ -122,7 +122,7 @@ def read_vocabulary(info: Mapping[str, Any]) -> Vocabulary:
         raise ProtocolError(
             "The model's metadata hold no vocabulary (tokenizer.ggml.tokens).",
             hint=(
-                'Ask for it with {"verbose": true}; a model without a tokenizer can not be counted.',
+                'Ask for it with {"verbose": true}; a model without a tokenizer cannot be counted.',
                 '请以 {"verbose": true} 请求;没有分词器的模型无法计数。',
             ),
         )

@@ -1,4 +1,4 @@
-"""Calls of a client on record: every way in which one can end, and what happens where it can not be recorded."""
+"""Calls of a client on record: every way in which one can end, and what happens where it cannot be recorded."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_an_awaited_call_is_on_record_too(scripted: ScriptedServer, path: Path, 
 
 
 def test_no_answer_without_a_record(client: Client, path: Path, says: Say) -> None:
-    """The rule is closed: where the row can not be written, the call is an error that says so."""
+    """The rule is closed: where the row cannot be written, the call is an error that says so."""
     says("ok", "ok")
     breaking = sqlite3.connect(path)
     breaking.execute("DROP TABLE calls")

@@ -1,4 +1,4 @@
-"""The audit's file: what is recorded stays, comes out by a filter, and what can not be recorded is said."""
+"""The audit's file: what is recorded stays, comes out by a filter, and what cannot be recorded is said."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_another_programs_database_is_not_touched(tmp_path: Path) -> None:
 def test_a_folder_that_is_a_file_is_said(tmp_path: Path) -> None:
     """As soon as the log is opened, not after the first call."""
     (tmp_path / "file").write_text("", encoding="utf-8")
-    with pytest.raises(AuditError, match="can not be opened"):
+    with pytest.raises(AuditError, match="cannot be opened"):
         open_log(tmp_path / "file" / "audit.sqlite3")
 
 

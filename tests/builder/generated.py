@@ -15,7 +15,7 @@ HARSH = ('"""', '"""\n', '"""  \n')
 
 
 def text(draw: random.Random, *, most: int = 12) -> str:
-    """A text of up to `most` pieces, now and then with one that a Modelfile can not hold."""
+    """A text of up to `most` pieces, now and then with one that a Modelfile cannot hold."""
     pieces = [draw.choice(PIECES) for _ in range(draw.randint(1, most))]
     if draw.random() < 0.1:
         pieces.insert(draw.randint(0, len(pieces)), draw.choice(HARSH))

@@ -125,7 +125,7 @@ def test_a_lora_adapter_is_uploaded_and_applied(
         ({"gqa": 4}, r"mine\.yaml:\d: the spec expects GQA 4, and tiny-qwen2 has 8"),
         ({"tokenizer": "llama"}, r"expects the tokenizer llama, and tiny-qwen2 has qwen"),
         ({"context": 10_000_000}, r"a context of 10,000,000 tokens is more than"),
-        ({"thinking": True}, r"can not think"),
+        ({"thinking": True}, r"cannot think"),
     ],
 )
 def test_expectations_are_checked_before_anything_is_created(
@@ -149,7 +149,7 @@ def test_parameters_are_checked_here_because_the_server_does_not(
 
 
 def test_a_base_that_is_nowhere_ends_in_a_sentence(server: Server, spec_of: WriteSpec) -> None:
-    """The registry can not be reached here: the message names the model, what is installed and what to do."""
+    """The registry cannot be reached here: the message names the model, what is installed and what to do."""
     with pytest.raises(ModelMissing, match="could not be pulled") as caught:
         build(spec_of("orphan", **{"from": "127.0.0.1:9/nobody/nothing:latest"}), server)
     assert "ollama pull" in caught.value.hint

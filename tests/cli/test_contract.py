@@ -195,7 +195,7 @@ def test_the_table_counts_what_is_not_proven(run: Run, model: ScriptedServer, pr
 
 
 def test_two_files_of_one_name_are_told_apart(run: Run, project: Path) -> None:
-    """By as much of the folder as it takes, also where one can not be read."""
+    """By as much of the folder as it takes, also where one cannot be read."""
     for folder in ("甲", "乙"):
         (project / folder).mkdir()
         (project / folder / "合同.txt").write_text("合同\n押金500元", encoding="utf-8")

@@ -60,7 +60,7 @@ def test_scan_shows_what_is_hidden(run: Run) -> None:
 
 
 def test_schema_shows_the_grammar_and_what_it_loses(run: Run, project: Path) -> None:
-    """What the server's grammar can not say is named, and checked afterwards."""
+    """What the server's grammar cannot say is named, and checked afterwards."""
     schema = {"type": "object", "properties": {"day": {"type": "string", "pattern": "\\d+"}}}
     (project / "s.json").write_text(json.dumps(schema), encoding="utf-8")
     shown = run("schema", "s.json")

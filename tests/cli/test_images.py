@@ -47,7 +47,7 @@ def test_images_go_with_the_question(run: Run, project: Path, seeing: ScriptedSe
     ("image", "code", "said"),
     [
         ("https://example.com/a.png", 2, "https://example.com/a.png is a URL"),
-        ("none.png", 2, "none.png can not be read"),
+        ("none.png", 2, "none.png cannot be read"),
         ("zip.png", 2, "zip.png is a ZIP archive"),
         ("large.png", 1, "large.png is 20,000 × 10,000 pixels"),
     ],
@@ -74,5 +74,5 @@ def test_a_model_that_can_not_see_is_named(run: Run, project: Path) -> None:
         server.always("POST", "/api/show", show(info=byte_vocabulary(), template=CHATML))
         ended = run("ask", "m", "x", "--image", "a.png", env={"OLLAMA_HOST": server.url})
         assert ended.returncode == 2
-        assert "m can not see images" in ended.stderr
+        assert "m cannot see images" in ended.stderr
         assert not server.seen("POST", "/api/chat")

@@ -68,7 +68,7 @@ def client(scripted: ScriptedServer) -> Iterator[Client]:
 
 @pytest.fixture
 def uncounted(scripted: ScriptedServer) -> Iterator[Client]:
-    """A client whose model's tokens can not be counted here."""
+    """A client whose model's tokens cannot be counted here."""
     scripted.always("POST", "/api/show", show("bert", info=WORDPIECE, template="", parameters=f"num_ctx {WINDOW}"))
     with Client(Settings(host=scripted.url)) as opened:
         yield opened

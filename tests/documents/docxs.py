@@ -1,4 +1,4 @@
-"""DOCX files for the tests: made with python-docx, with what it can not write put in as XML."""
+"""DOCX files for the tests: made with python-docx, with what it cannot write put in as XML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PDF: what can not be read, or not be read safely, is an error that says why and what to do."""
+"""PDF: what cannot be read, or not be read safely, is an error that says why and what to do."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_a_pdf_that_is_cut_short_is_refused(tmp_path: Path, share: float) -> Non
 
 
 def test_a_file_of_rubbish_with_a_pdfs_head_and_end_is_refused(tmp_path: Path) -> None:
-    """What pdfium can not open is an error of ours."""
+    """What pdfium cannot open is an error of ours."""
     path = tmp_path / "a.pdf"
     path.write_bytes(b"%PDF-1.7\n" + b"rubbish " * 99 + b"\n%%EOF\n")
     assert "not a readable PDF" in refused(path).message

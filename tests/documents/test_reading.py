@@ -50,8 +50,8 @@ def test_other_kinds_are_refused_with_the_remedy(tmp_path: Path, data: bytes, sa
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     """The system's reason, in our error; a folder too."""
-    assert "can not be read" in refused(tmp_path / "none.pdf").message
-    assert "can not be read" in refused(tmp_path).message
+    assert "cannot be read" in refused(tmp_path / "none.pdf").message
+    assert "cannot be read" in refused(tmp_path).message
 
 
 def test_a_text_called_pdf_is_no_pdf(tmp_path: Path) -> None:

@@ -92,7 +92,7 @@ def test_without_contracts_it_says_so(tmp_path: Path) -> None:
 def test_the_worst_exit_code_is_passed_on(
     tmp_path: Path, extract: str, summarize: str, code: int, started: int
 ) -> None:
-    """One contract that can not be read does not keep the others from their summary; a server that is away does."""
+    """One contract that cannot be read does not keep the others from their summary; a server that is away does."""
     filled(tmp_path, "a.pdf")
     ended, calls = run(tmp_path, CODE_extract=extract, CODE_summarize=summarize)
     assert (ended.returncode, len(calls)) == (code, started)

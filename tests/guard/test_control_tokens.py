@@ -148,7 +148,7 @@ def test_the_longest_token_is_named() -> None:
 
 
 def test_a_token_of_one_character_is_replaced() -> None:
-    """What can not be broken is replaced, also where a longer token begins with it."""
+    """What cannot be broken is replaced, also where a longer token begins with it."""
     ready = ControlTokens.of(["§", "§x", "y"])
     changed, findings = neutralize_control_tokens("a§b §x", ready, "x")
     assert changed.text == f"a{STAND_IN}b {STAND_IN}x"

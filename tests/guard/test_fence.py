@@ -51,7 +51,7 @@ def test_the_same_document_has_the_same_fence(text: str) -> None:
 @given(texts)
 @settings(deadline=None)
 def test_another_client_has_another_key(text: str) -> None:
-    """The key can not be made without the client's secret, which is never printed in it."""
+    """The key cannot be made without the client's secret, which is never printed in it."""
     assert ours.key(text) != theirs.key(text)
     assert re.fullmatch("[0-9a-f]{12}", ours.key(text))
     assert ours.secret.hex()[:12] != ours.key(text)
@@ -65,7 +65,7 @@ def test_the_text_between_the_markers_is_untouched() -> None:
 
 @pytest.mark.parametrize("name", ["a\nb", "a\r\n[end 0]", "x\u2028y", "n" * 500])
 def test_a_name_is_one_short_line(name: str) -> None:
-    """A file's name can not start a line of its own inside the fence."""
+    """A file's name cannot start a line of its own inside the fence."""
     (document,) = documents_from(Document("t", name))
     assert len(document.name) <= 60
     assert len(document.name.splitlines()) == 1

@@ -95,7 +95,7 @@ def test_control_tokens_of_every_untrusted_text_are_broken(client: Client, scrip
 
 
 def test_documents_stand_fenced_before_the_question(client: Client, scripted: ScriptedServer, says: Say) -> None:
-    """Between markers with a key that the document can not know, and the same for the same document."""
+    """Between markers with a key that the document cannot know, and the same for the same document."""
     says("ok", "ok")
     for _ in range(2):
         client.chat("m", "Summarize.", documents="price: 5")
@@ -235,7 +235,7 @@ def test_thinking_stands_apart(client: Client, says: Say) -> None:
 
 def test_think_is_refused_where_the_model_can_not(client: Client, scripted: ScriptedServer) -> None:
     """The server would answer 400; we say it before."""
-    with pytest.raises(UsageError, match="can not think"):
+    with pytest.raises(UsageError, match="cannot think"):
         client.chat("m", "well?", think=True)
     assert not scripted.seen("POST", "/api/chat")
 

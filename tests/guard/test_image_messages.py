@@ -111,7 +111,7 @@ def test_paths_bytes_prepared_images_and_mappings_are_taken(
 
 def test_a_model_that_can_not_see_is_not_sent_an_image(client: Client, scripted: ScriptedServer, photo: Path) -> None:
     """The server would leave it out, or answer 400; we name the model."""
-    with pytest.raises(UsageError, match="m can not see images"):
+    with pytest.raises(UsageError, match="m cannot see images"):
         client.chat("m", Message("user", "x", images=(photo,)))
     assert not scripted.seen("POST", "/api/chat")
 

@@ -154,7 +154,7 @@ def test_what_is_no_file_is_refused_without_reading(tmp_path: Path) -> None:
     """A folder, a name that is not there, and a pipe without an end."""
     with pytest.raises(UsageError, match="not a file"):
         prepare_image(tmp_path)
-    with pytest.raises(UsageError, match="can not be read"):
+    with pytest.raises(UsageError, match="cannot be read"):
         prepare_image(tmp_path / "none.png")
     if hasattr(os, "mkfifo"):
         os.mkfifo(tmp_path / "pipe.png")

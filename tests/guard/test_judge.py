@@ -300,7 +300,7 @@ def test_a_controversial_text_is_flagged_and_never_blocked(client: Client, bench
 BROKEN: Mapping[str, Any] = {
     "an error": error(500, "out of memory"),
     "half a stream": lines({"message": {"role": "assistant", "content": "safe"}, "done": False}),
-    "no verdict": "I can not say.",
+    "no verdict": "I cannot say.",
     "half an answer": chat("saf", done_reason="length"),
 }
 
@@ -350,7 +350,7 @@ def test_a_judge_has_its_own_time(bench: Bench, on_error: str) -> None:
 
 
 def test_a_long_text_is_judged_in_pieces_and_none_of_it_is_left_out(client: Client, bench: Bench) -> None:
-    """What the judge can not see at once it sees in parts that overlap; one unsafe part makes the text unsafe."""
+    """What the judge cannot see at once it sees in parts that overlap; one unsafe part makes the text unsafe."""
     text = "".join(f"{at:05}-" for at in range(1000))  # 6,000 tokens for a window of 4,096
     policy = {**judged("llama-guard3"), "context": "middle_out"}
     assert not client.chat("m", "sum up", documents=[text], policy=policy).report.findings
@@ -394,7 +394,7 @@ def test_a_text_beyond_all_pieces_is_not_judged(client: Client, bench: Bench, mo
 
 
 def test_a_judge_that_the_server_lacks_is_said_before_anything_is_sent(client: Client, bench: Bench) -> None:
-    """A set-up that can not work is no failure to judge: not even "open" hides it."""
+    """A set-up that cannot work is no failure to judge: not even "open" hides it."""
     bench.server.on("POST", "/api/show", error(404, "model 'gone' not found"))
     with pytest.raises(ModelMissing):
         client.chat("m", "hello", policy=judged("gone", on_error="open"))

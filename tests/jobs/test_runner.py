@@ -191,7 +191,7 @@ def test_a_ledger_of_a_newer_version_or_none_at_all_is_refused(tmp_path: Path) -
     """With a sentence, and without touching it."""
     path = tmp_path / "ledger.sqlite"
     path.write_bytes(b"not a database at all, but long enough to look like one" * 10)
-    with pytest.raises(UsageError, match="can not be used"):
+    with pytest.raises(UsageError, match="cannot be used"):
         Ledger(path, "t")
     import sqlite3
 
@@ -301,7 +301,7 @@ def test_outcomes_are_in_the_order_of_the_tasks(tmp_path: Path) -> None:
 
 
 def test_what_the_producer_raises_goes_through_and_what_runs_comes_to_its_end(tmp_path: Path) -> None:
-    """A file that can not be read is the producer's to tell of; if it raises, the batch ends with that."""
+    """A file that cannot be read is the producer's to tell of; if it raises, the batch ends with that."""
     raised = threading.Event()
 
     def produce() -> Iterator[Task]:

@@ -67,7 +67,7 @@ def test_rocm_and_the_kernel_tell_too(tmp_path: Path) -> None:
 
 
 def test_without_a_card_it_is_ram_and_elsewhere_nobody_knows(tmp_path: Path) -> None:
-    """A server on another machine has a memory that can not be asked for from here."""
+    """A server on another machine has a memory that cannot be asked for from here."""
     found = memory_at_hand(None, local=True, ask=lambda _: "", sysfs=tmp_path)
     assert found is not None
     assert not found.is_card

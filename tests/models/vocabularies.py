@@ -27,7 +27,7 @@ Vocabulary = dict[str, Any]
 def vocabulary(name: str) -> Vocabulary:
     """The `tokenizer.ggml.*` keys of one vocabulary of NAMES. Shared: not to be changed.
 
-    Raises UnsupportedPlatform for "smollm" where the test server can not be fetched.
+    Raises UnsupportedPlatform for "smollm" where the test server cannot be fetched.
     """
     found: Vocabulary = cached_json(f"{name}.json", _MAKERS[name])
     return found

@@ -1,6 +1,6 @@
 """`python -m tests.realserver fetch | serve [--port N] | run -- COMMAND…`: the real server from the command line.
 
-Exit codes: `run` gives the command's own; 2 where this platform can not run the server; 3 where it will not start.
+Exit codes: `run` gives the command's own; 2 where this platform cannot run the server; 3 where it will not start.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _supervise(words: list[str], env: dict[str, str], unheld: set[signal.Signals
             words, env=env, preexec_fn=lambda: signal.pthread_sigmask(signal.SIG_SETMASK, unheld) and None
         )
     except OSError as error:
-        raise RealServerError(f"{words[0]} can not be run: {error.strerror}") from error
+        raise RealServerError(f"{words[0]} cannot be run: {error.strerror}") from error
     while child.poll() is None:
         # The limit only guards against a system that drops SIGCHLD.
         info = signal.sigtimedwait(_FORWARDED | {signal.SIGCHLD}, 1.0)

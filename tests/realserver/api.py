@@ -1,6 +1,6 @@
 """The few requests that put a model on an Ollama server, over http.client: no proxy is ever asked.
 
-Scaffolding has its own client, so that a fault in `ollama_kit.server` can not hide in the tests' set-up.
+Scaffolding has its own client, so that a fault in `ollama_kit.server` cannot hide in the tests' set-up.
 """
 
 from __future__ import annotations

@@ -27,11 +27,11 @@ STALE_AFTER_S = 24 * 3600
 
 
 class RealServerError(Exception):
-    """The real server can not be fetched, started or used; the text says why and what to do."""
+    """The real server cannot be fetched, started or used; the text says why and what to do."""
 
 
 class UnsupportedPlatform(RealServerError):
-    """This machine can not run the server's wheels."""
+    """This machine cannot run the server's wheels."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def cache_root() -> Path:
 
 
 def unsupported_reason() -> str:
-    """One sentence that says why this machine can not run the server; empty where it can."""
+    """One sentence that says why this machine cannot run the server; empty where it can."""
     system, machine = platform.system(), platform.machine()
     if system == "Linux" and machine in ("x86_64", "AMD64") and platform.libc_ver()[0] == "glibc":
         return ""

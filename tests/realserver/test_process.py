@@ -151,4 +151,4 @@ def test_a_command_that_does_not_exist_is_one_sentence(real_install: Install) ->
     """No traceback for a mistyped command."""
     process = run("no-such-command-here")
     _, err = process.communicate(timeout=120)
-    assert (process.returncode, err) == (3, "no-such-command-here can not be run: No such file or directory\n")
+    assert (process.returncode, err) == (3, "no-such-command-here cannot be run: No such file or directory\n")

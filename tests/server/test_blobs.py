@@ -98,7 +98,7 @@ def test_what_is_no_gguf(data: bytes, words: str, gguf: Path) -> None:
 
 
 def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
-    """A path that can not be read is an error of the file, not a traceback."""
+    """A path that cannot be read is an error of the file, not a traceback."""
     for path in (tmp_path / "gone.gguf", tmp_path):
         with pytest.raises(GGUFError):
             check_gguf(path)
@@ -226,7 +226,7 @@ def test_a_damaged_memory_is_rebuilt(damage: str, gguf: Path, tmp_path: Path) ->
 
 
 def test_a_memory_that_can_not_be_written_is_no_error(gguf: Path, tmp_path: Path) -> None:
-    """Where the cache folder can not be made, the hash is still right."""
+    """Where the cache folder cannot be made, the hash is still right."""
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     assert digest_of_file(gguf, cache=tmp_path / "file") == digest_of_bytes(gguf.read_bytes())
 

@@ -32,7 +32,7 @@ def test_the_environments_proxies_are_not_used(
 
 
 def test_the_ollama_package_imports_whatever_the_environment_says(scripted: ScriptedServer) -> None:
-    """In a fresh process with a SOCKS proxy and a host that the package can not read, its client works, and the
+    """In a fresh process with a SOCKS proxy and a host that the package cannot read, its client works, and the
     environment is as it was."""
     code = (
         "import os; from ollama_kit.server import Server\n"

@@ -123,7 +123,7 @@ WRONG = {
     "undefined variable": ("spec: 1\nfrom: a\nvars: {a: 1}\nsystem: |\n  x\n  {{ b }}\n", 6, "'b' is undefined"),
     "template error": ("spec: 1\nfrom: a\nvars: {a: 1}\nsystem: |\n  {% if %}\n", 5, "is not Jinja"),
     "an escape from the sandbox": ("spec: 1\nfrom: a\nvars: {a: 1}\nsystem: '{{ a.__class__.mro() }}'\n", 4, "system"),
-    "division by zero": ("spec: 1\nfrom: a\nvars: {a: 1}\nsystem: '{{ a / 0 }}'\n", 4, "can not be rendered"),
+    "division by zero": ("spec: 1\nfrom: a\nvars: {a: 1}\nsystem: '{{ a / 0 }}'\n", 4, "cannot be rendered"),
     "a newer version": ("spec: 2\nfrom: a\n", 1, "version 2; this ollama-kit reads version 1"),
     "no version": ("from: a\n", 1, "`spec: 1` is missing"),
     "a version that is none": ("spec: '1'\nfrom: a\n", 1, "spec must be 1"),
@@ -188,7 +188,7 @@ def test_an_unknown_name_is_answered_with_the_nearest(write: Write) -> None:
 
 
 def test_the_editor_s_schema_knows_the_same_keys() -> None:
-    """The JSON Schema that editors complete from and the loader can not drift apart."""
+    """The JSON Schema that editors complete from and the loader cannot drift apart."""
     found = resources.find("templates", "schemas/spec.schema.json")
     assert found
     schema = json.loads(found.read_text(encoding="utf-8"))

@@ -93,7 +93,7 @@ def test_several_documents_come_best_first() -> None:
     ("text", "reason"),
     [
         ("", "empty"),
-        ("I can not help with that.", "no JSON"),
+        ("I cannot help with that.", "no JSON"),
         ('{"a": 1, "a": 2}', "'a' stands twice"),
         ('{"a": NaN}', "NaN"),
         ("[Infinity]", "Infinity"),

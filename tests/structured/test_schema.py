@@ -222,7 +222,7 @@ def test_validating_never_raises_and_is_right_about_constants(value: Any, other:
 
 
 def test_a_schema_that_never_ends_is_a_problem_not_a_crash() -> None:
-    """`$ref` to itself can not be checked; that is said."""
+    """`$ref` to itself cannot be checked; that is said."""
     (problem,) = validate(load_schema({"$ref": "#"}), 1)
     assert "can be checked" in problem.expected
 

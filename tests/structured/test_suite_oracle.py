@@ -25,7 +25,7 @@ def loaded(group: Group) -> Schema | None:
         return load_schema(schema)
     except SchemaError as error:
         text = str(error)
-        assert "can not be followed" in text or "$schema names the dialect" in text, f"{group.name}: {text}"
+        assert "cannot be followed" in text or "$schema names the dialect" in text, f"{group.name}: {text}"
         return None
 
 

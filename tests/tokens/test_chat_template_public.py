@@ -22,7 +22,7 @@ def published() -> list[str]:
 
 @pytest.mark.skipif(not FOLDER.is_dir(), reason="the public Modelfiles are not beside this repository")
 def test_published_templates_render_or_are_beyond_the_subset() -> None:
-    """Each published TEMPLATE renders a chat with the user's words in it, or says that it can not."""
+    """Each published TEMPLATE renders a chat with the user's words in it, or says that it cannot."""
     templates = published()
     assert len(templates) > 15
     beyond = 0

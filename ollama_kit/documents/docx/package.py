@@ -87,7 +87,7 @@ class Package:
         try:
             data = self._archive.read(info)
         except _ZIP_PROBLEMS as problem:
-            raise self.problem(f"{name} can not be unpacked: {problem}") from problem
+            raise self.problem(f"{name} cannot be unpacked: {problem}") from problem
         for strict, usual in _STRICT:
             data = data.replace(strict, usual)
         return data

@@ -18,7 +18,7 @@ def render_markdown(template: str, values: Mapping[str, Any]) -> str:
 
 def escape_markdown(text: str) -> str:
     """`text` on one line so that CommonMark and GitHub's dialect show it as it is. `<` becomes an entity: some chat
-    robots know no backslash, and all of them would take a tag. What can not act stays as it is, for the same readers.
+    robots know no backslash, and all of them would take a tag. What cannot act stays as it is, for the same readers.
 
     >>> print(escape_markdown("# **改** <b>snake_case</b> [x](http://x) &amp; 1~2"))
     \\# \\*\\*改\\*\\* &lt;b>snake_case&lt;/b> \\[x](http://x) &amp;amp; 1\\~2

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def render(name: str, values: Mapping[str, Any], escape: Callable[[str], str]) -> str:
     """The text of a template. `escape` is applied to every value printed that is not the template's own text, so that
-    a template can not forget it. SpecError with file and line where it fails."""
+    a template cannot forget it. SpecError with file and line where it fails."""
     path = find_template(name)
     with failures_of(path):
         return _compiled(read_template(path), escape).render(values)

@@ -9,7 +9,7 @@ columns     reading order
 rows        words into rows and cells
 paragraphs  rows into paragraphs
 edges       what repeats at the top and foot of pages
-legible     pages without text or with text that can not be read
+legible     pages without text or with text that cannot be read
 beside      comments, form fields, properties, attachments
 pages       the reader: all of the above, page by page
 """

@@ -27,7 +27,7 @@ TEXT, PATH, IMAGE, FORM = 1, 2, 3, 5
 
 
 class Shape(NamedTuple):
-    """Something painted that is not text. `what`: "paper" (filled white), "fill" (any other color, or what can not
+    """Something painted that is not text. `what`: "paper" (filled white), "fill" (any other color, or what cannot
     be told), "image", "rule" (thin, or the outline of a box). `order`: later is above."""
 
     what: str

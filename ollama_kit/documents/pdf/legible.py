@@ -1,4 +1,4 @@
-"""Which pages can be read: a page of pictures without text, or of shapes that stand for no known character, can not."""
+"""Which pages can be read: a page of pictures without text, or of shapes that stand for no known character, cannot."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _strange(text: str) -> int:
 
 
 def check(states: Sequence[PageState], path: Path) -> list[str]:
-    """Warnings about single pages. DocumentError where half of the pages can not be read, or none has text."""
+    """Warnings about single pages. DocumentError where half of the pages cannot be read, or none has text."""
     written = [page for page in states if page.state != "blank"]
     pictures = [page.number for page in written if page.state == "picture"]
     garbled = [page.number for page in written if page.state == "garbled"]

@@ -92,7 +92,7 @@ def pages_of(document: Any, path: Path, numbers: Sequence[int] = ()) -> Generato
     """Each page with its text page and its number from 1; all of them, or those of the numbers.
 
     A page stays open until the next one is: pdfium forgets a font with the last page that uses it, and to load a
-    Chinese one takes longer than to read a page. DocumentError, with the page, where pdfium can not read one."""
+    Chinese one takes longer than to read a page. DocumentError, with the page, where pdfium cannot read one."""
     api = raw()
     before = None
     try:
@@ -129,5 +129,5 @@ def _refusal(problem: Any, path: Path, password: str | None) -> DocumentError:
         said = "the PDF is encrypted and needs a password" if password is None else "the password does not open the PDF"
         return DocumentError(said, path=path, locked=True, hint=LOCKED_HINT)
     if code == api.FPDF_ERR_SECURITY:
-        return DocumentError("the PDF is encrypted in a way that can not be opened here", path=path, hint=LOCKED_HINT)
+        return DocumentError("the PDF is encrypted in a way that cannot be opened here", path=path, hint=LOCKED_HINT)
     return DocumentError(f"not a readable PDF ({problem})", path=path, hint=BROKEN_HINT)

@@ -35,14 +35,14 @@ def prepare_images(messages: Sequence[Message], rules: ImageRules) -> tuple[Mess
 
 
 def require_sight(request: Request, profile: Profile) -> None:
-    """UsageError if there are images, and the model can not see, or the server is too old to say so: it would leave
+    """UsageError if there are images, and the model cannot see, or the server is too old to say so: it would leave
     the images out without a word."""
     if profile.can_see or not has_images(request):
         return
     if not supports(profile.version, "capabilities"):
         raise UsageError(f"the server ({profile.version}) is too old to say whether {request.model} can see images")
     raise UsageError(
-        f"{request.model} can not see images",
+        f"{request.model} cannot see images",
         hint=(
             "Take a model with the capability `vision`; `ollama-kit show MODEL` lists what a model can do.",
             "请换用带 `vision` 能力的模型；`ollama-kit show MODEL` 会列出模型的能力。",

@@ -52,7 +52,7 @@ def decode(file: Checked, findings: tuple[Finding, ...] = ()) -> Image:
     except pillow.UnidentifiedImageError as error:
         raise UsageError(f"{name} begins as a {kind}, and is damaged beyond reading") from error
     except pillow.DecompressionBombError as error:
-        raise UsageError(f"{name} can not be decoded: {error}") from error
+        raise UsageError(f"{name} cannot be decoded: {error}") from error
     except _BROKEN as error:
         if "truncated" in str(error):
             raise cut_short(name, kind) from error

@@ -73,7 +73,7 @@ def _read(source: Path | str, rules: ImageRules) -> bytes:
             return file.read(rules.limit_bytes + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"the image {path} can not be read: {reason}") from error
+        raise UsageError(f"the image {path} cannot be read: {reason}") from error
 
 
 def _too_many_bytes(name: str, size: int, rules: ImageRules) -> GuardBlocked:

@@ -3,7 +3,7 @@
 folding     one spelling for look-alikes, full-width and traditional characters; offsets stay
 sentences   where a sentence begins and ends
 tables      the words, by concept and language, and how concepts stand together, with weights
-literals    what a rule can not match without, so that few rules are tried
+literals    what a rule cannot match without, so that few rules are tried
 readings    other ways to read a sentence: spaced out, leetspeak, pinyin, rot13, backwards, encoded
 spellings   words mistyped, joined, parted, in dialect or in another language
 speech      whose words a sentence holds: reported, quoted, told of, agreed

@@ -27,7 +27,7 @@ class NoFigure(ValueError):
 
 
 def learned(rule: ScannerRule) -> Check:
-    """The check of a rule whose scanner has a model. UsageError if the model can not be used as it is."""
+    """The check of a rule whose scanner has a model. UsageError if the model cannot be used as it is."""
     config = {} if rule.hub else read_folder(rule)
     labels = settled_labels(rule, labels_of(config)) if rule.kind.labels and not rule.hub else ()
     quieten()
@@ -55,7 +55,7 @@ def explained(rule: ScannerRule) -> Iterator[None]:
     except Exception as problem:
         named = rule.model or rule.kind.hub
         raise UsageError(
-            f"{rule.scanner} ({rule.name!r}) can not use the model {named}: {type(problem).__name__}: {problem}",
+            f"{rule.scanner} ({rule.name!r}) cannot use the model {named}: {type(problem).__name__}: {problem}",
             hint=(
                 "Name the folder of a whole model with `model:`, or let the policy fetch one with `download: true`.",
                 "请用 `model:` 指定完整的模型文件夹，或在策略中写 `download: true` 以允许下载。",

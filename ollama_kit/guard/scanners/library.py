@@ -111,9 +111,7 @@ def scanner_class(scanner: str, side: Side, *, light: bool) -> tuple[type[Any], 
             module = importlib.import_module(f"{PACKAGE}.{side}_scanners.{file}")
         except (ImportError, OSError) as problem:  # OSError: a library that the system will not load
             missing = getattr(problem, "name", None) or type(problem).__name__
-            raise UsageError(
-                f"llm-guard's {scanner} can not be loaded: {missing} is missing", hint=INSTALL
-            ) from problem
+            raise UsageError(f"llm-guard's {scanner} cannot be loaded: {missing} is missing", hint=INSTALL) from problem
         return getattr(module, scanner), module
 
 

@@ -51,12 +51,12 @@ def _made(rule: ScannerRule, **arguments: Any) -> Any:
 
 
 def _compiled(patterns: list[str], rule: ScannerRule, *, fold: bool = False) -> list[Any]:
-    """The patterns ready to search under a time limit, which the standard library's can not."""
+    """The patterns ready to search under a time limit, which the standard library's cannot."""
     regex = importlib.import_module("regex")
     try:
         return [regex.compile(with_boundaries(text), regex.V0 | (regex.IGNORECASE if fold else 0)) for text in patterns]
     except regex.error as problem:
-        raise UsageError(f"a pattern of {rule.name!r} can not be searched with a time limit: {problem}") from problem
+        raise UsageError(f"a pattern of {rule.name!r} cannot be searched with a time limit: {problem}") from problem
 
 
 def with_boundaries(pattern: str) -> str:

@@ -142,7 +142,7 @@ class _Parser:
     def _on_fail(self, word: Any, kind: Kind, scanner: str, at: str) -> OnFail:
         words = ("flag", "redact", "block") if kind.redacts else ("flag", "block")
         if word == "redact" and not kind.redacts:
-            raise self.fail(f"{scanner} judges a text as a whole and can not redact; use flag or block", at)
+            raise self.fail(f"{scanner} judges a text as a whole and cannot redact; use flag or block", at)
         if word not in words:
             raise self.fail(f"on_fail must be {', '.join(words[:-1])} or {words[-1]}, not {described(word)}", at)
         return word  # type: ignore[no-any-return]

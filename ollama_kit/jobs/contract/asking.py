@@ -91,7 +91,7 @@ class Asker:
         {"answers": [{"question", "value", "quotes", "again"}], "found": […]}. `again` are the quotes that it gave when
         it was asked again for those that prove nothing.
 
-        Raises what `Client.chat` raises; a repeated question that can not be asked, or gets no valid answer, leaves the
+        Raises what `Client.chat` raises; a repeated question that cannot be asked, or gets no valid answer, leaves the
         answers as they were, but for a server that is away."""
         result = self._chat(ask, ask.prompt, ask.window, ask.form)
         answers = [

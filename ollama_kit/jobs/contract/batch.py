@@ -1,4 +1,4 @@
-"""The facts of many contracts; one that can not be read does not stop the others."""
+"""The facts of many contracts; one that cannot be read does not stop the others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ollama_kit.jobs.contract.report import ContractReport
 def read_contracts(
     paths: Sequence[Path], *, password: str | None = None
 ) -> tuple[tuple[ContractReport, ...], tuple[DocumentError, ...]]:
-    """A report with the facts of each file that can be read, in order, and the errors of those that can not.
+    """A report with the facts of each file that can be read, in order, and the errors of those that cannot.
 
     `password` opens those of the PDFs that are encrypted."""
     found, refused = [], []

@@ -13,7 +13,7 @@ from ollama_kit.text.similarity import ALIKE, alike
 
 T = TypeVar("T", Topic, Todo, Question)
 Due = Callable[[str, datetime], Any]
-"""The day or time that a deadline means when it is said at a certain time; None where it can not be told."""
+"""The day or time that a deadline means when it is said at a certain time; None where it cannot be told."""
 
 
 @dataclass(frozen=True)

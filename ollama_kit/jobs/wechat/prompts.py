@@ -32,7 +32,7 @@ BRIEF_ITEMS, BRIEF_CHARACTERS = 2, 48
 
 def chunk_schema(chunk: Chunk, *, brief: bool = False) -> dict[str, Any]:
     """The schema of a chunk's answer: ids are those of its messages, and people are those who speak in it. What is
-    not there can not be cited. `brief` is for models that would not come to an end. SchemaError where the project's own
+    not there cannot be cited. `brief` is for models that would not come to an end. SchemaError where the project's own
     schema is none."""
     where = find_template(SCHEMA)
     schema: Any = copy.deepcopy(load_schema(where).document)

@@ -92,7 +92,7 @@ def selection_of(
     people: Iterable[str] = (),
 ) -> Selection:
     """The selection that a person wrote. Words like `yesterday` are of the zone of `now`; a day as `until` is meant
-    whole. UsageError where a time can not be understood, or the end is before the beginning."""
+    whole. UsageError where a time cannot be understood, or the end is before the beginning."""
     start = span_of(since, now, "--since").start if since.strip() else None
     end = span_of(until, now, "--until").end if until.strip() else None
     if start is not None and end is not None and end <= start:

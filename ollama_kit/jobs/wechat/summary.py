@@ -25,7 +25,7 @@ class Topic:
 class Todo:
     """What somebody has to do. `person` is a member of the chat, empty where nobody was named; `deadline` is as it was
     said, `due` what that means on the day it was said (a day, or a time with its zone; None where none was said or it
-    can not be told)."""
+    cannot be told)."""
 
     task: str
     person: str

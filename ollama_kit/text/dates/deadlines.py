@@ -50,7 +50,7 @@ class Deadline:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All times of a text: those resolved, and those that can not be, with the reason. Both in order of place."""
+    """All times of a text: those resolved, and those that cannot be, with the reason. Both in order of place."""
 
     deadlines: tuple[Deadline, ...]
     refused: tuple[Refused, ...]

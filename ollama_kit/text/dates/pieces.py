@@ -1,4 +1,4 @@
-"""The parts that a deadline is said in: a day, a part of the day, a clock time; and what can not be resolved."""
+"""The parts that a deadline is said in: a day, a part of the day, a clock time; and what cannot be resolved."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Refused:
 
 
 Meaning = Day | Part | Clock | str
-"""What a piece says; a text is the reason why it can not be resolved."""
+"""What a piece says; a text is the reason why it cannot be resolved."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Where in a text a pattern can match at all: around the words that it can not do without. Most of a text has none."""
+"""Where in a text a pattern can match at all: around the words that it cannot do without. Most of a text has none."""
 
 from __future__ import annotations
 

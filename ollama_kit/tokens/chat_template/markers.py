@@ -35,7 +35,7 @@ def turn_markers(template: str) -> tuple[str, ...]:
       lists things is a caption.
 
     Plain words such as the `user` of ChatML never count, nor does anything under three characters. A template that
-    can not be parsed is read by its text outside `{{ }}`, so that its markers are still found.
+    cannot be parsed is read by its text outside `{{ }}`, so that its markers are still found.
 
     >>> turn_markers("{{ if .Prompt }}[INST] {{ .Prompt }} [/INST]{{ end }}{{ .Response }}</s>")
     ('[INST]', '[/INST]', '</s>')

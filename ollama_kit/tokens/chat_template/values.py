@@ -209,7 +209,7 @@ def _float_g(value: float) -> str:
 
 def _float_json(value: float) -> str:
     if not math.isfinite(value):
-        raise TemplateBeyondSubset("a number that JSON can not hold")
+        raise TemplateBeyondSubset("a number that JSON cannot hold")
     sign, digits, exponent = _digits(value)
     if value and (exponent < -6 or exponent >= 21):
         return _scientific(sign, digits, exponent, 1)

@@ -19,7 +19,7 @@ def test_each_format_is_chosen_once_in_the_order_asked() -> None:
 @pytest.mark.parametrize(("wrong", "told"), [("htm", "html"), ("docx2000", "json")])
 def test_an_unknown_format_names_what_there_is(wrong: str, told: str) -> None:
     """The nearest one, or all of them."""
-    with pytest.raises(UsageError, match=f"a summary can not be written as '{wrong}'") as caught:
+    with pytest.raises(UsageError, match=f"a summary cannot be written as '{wrong}'") as caught:
         chosen_formats([wrong], ("json", "html"), "a summary")
     assert told in caught.value.hint
 
@@ -37,13 +37,13 @@ def test_text_and_bytes_are_written_whole(tmp_path: Path) -> None:
 def test_a_folder_that_can_not_be_made_is_an_error_that_says_what_to_do(tmp_path: Path) -> None:
     """Also where only the writing fails: a file where the folder's parent should be, a folder where the file should."""
     (tmp_path / "file").write_text("x")
-    with pytest.raises(UsageError, match=r"file.*can not be written") as caught:
+    with pytest.raises(UsageError, match=r"file.*cannot be written") as caught:
         make_folder(tmp_path / "file" / "sub")
     assert "--out" in caught.value.hint
-    with pytest.raises(UsageError, match=r"file.*can not be written"):
+    with pytest.raises(UsageError, match=r"file.*cannot be written"):
         write_all(tmp_path / "file" / "sub", {"a": ""})
     (tmp_path / "a" / "in the way").mkdir(parents=True)
-    with pytest.raises(UsageError, match="a can not be written"):
+    with pytest.raises(UsageError, match="a cannot be written"):
         write_all(tmp_path, {"a": ""})
 
 
@@ -57,5 +57,5 @@ def test_a_folder_that_can_be_written_into_is_left_empty(tmp_path: Path) -> None
 )
 def test_a_folder_without_permission_is_an_error(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(UsageError, match="can not be written"):
+    with pytest.raises(UsageError, match="cannot be written"):
         make_folder(tmp_path)

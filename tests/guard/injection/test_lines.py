@@ -52,7 +52,7 @@ def test_paraphrased_look_alikes_are_mostly_left_alone(language: str, most: int)
 
 
 def test_trying_fewer_rules_changes_no_verdict() -> None:
-    """What is dismissed because it can not come to the threshold does not come to it."""
+    """What is dismissed because it cannot come to the threshold does not come to it."""
     for line in (*labeled(), *labeled(PARAPHRASES)):
         whole = {span for span, (score, _) in _scores(line.text, 0.0).items() if score.total >= DEFAULT_THRESHOLD}
         assert {finding.span for finding in find_injection(line.text, "document 0")} == whole, line.id

@@ -53,7 +53,7 @@ def test_every_concept_is_used(language: str) -> None:
 
 
 def test_no_rule_is_tried_without_a_literal() -> None:
-    """Every rule has literals that it can not match without, so that most text never meets it."""
+    """Every rule has literals that it cannot match without, so that most text never meets it."""
     bare = [rule.parts for rule in rule_set().rules if not any(map(required, rule.parts))]
     assert bare == []
 

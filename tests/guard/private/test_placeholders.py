@@ -54,7 +54,7 @@ def test_restoring_changes_nothing_that_it_was_given() -> None:
 
 
 def test_no_entry_is_lost_where_two_keys_would_become_one() -> None:
-    """The key that can not be restored keeps its placeholder."""
+    """The key that cannot be restored keeps its placeholder."""
     value = {"[PHONE_1]": "a", "13800000000": "b"}
     assert filled(1).restore(value) == value
 

@@ -78,7 +78,7 @@ def test_a_name_on_the_hub_stays_a_name() -> None:
         ({"input": [REGEX], "output": [REGEX]}, "two scanners are called 'Regex'"),
         ({"input": [{**REGEX, "name": " "}]}, "name must be text"),
         ({"input": [{**REGEX, "on_fail": "drop"}]}, "flag, redact or block"),
-        ({"input": [{"scanner": "PromptInjection", "on_fail": "redact"}]}, "can not redact"),
+        ({"input": [{"scanner": "PromptInjection", "on_fail": "redact"}]}, "cannot redact"),
         ({"input": [{**REGEX, "model": "./m"}]}, "takes no model"),
         ({"input": [{**REGEX, "threshold": 0.5}]}, "takes no threshold"),
         ({"input": [{"scanner": "PromptInjection", "threshold": 1}]}, "between 0 and 1"),

@@ -99,7 +99,7 @@ def test_only_a_boundary_is_rewritten() -> None:
 
 
 def test_a_pattern_has_a_time_limit() -> None:
-    """A pattern that backtracks without end is stopped; llm-guard's search can not be."""
+    """A pattern that backtracks without end is stopped; llm-guard's search cannot be."""
     pattern = "(?:a|a)+$(?<=b)"
     program = (
         "from llm_guard.input_scanners import Regex; print('ready', flush=True); "
@@ -375,7 +375,7 @@ def test_a_text_over_the_limit_is_refused_and_not_cut() -> None:
 
 
 def test_what_can_not_be_redacted_is_not_called_redacted() -> None:
-    """A text that lacks what it must have can not be mended by taking something out."""
+    """A text that lacks what it must have cannot be mended by taking something out."""
     scanners = ready("input", "Regex", patterns=["DONE"], is_blocked=False, on_fail="redact")
     with pytest.raises(GuardBlocked):
         scanners.input_stage("not yet", "document 0")

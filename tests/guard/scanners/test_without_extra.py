@@ -35,7 +35,7 @@ MODEL_FREE = [name for name, kind in KINDS.items() if kind.need == "nothing"]
 
 
 def run(program: str, *hidden: str) -> Any:
-    """What a program that can not import `hidden` prints last, as JSON."""
+    """What a program that cannot import `hidden` prints last, as JSON."""
     done = subprocess.run(
         [sys.executable, "-c", f"HIDDEN = {set(hidden)!r}\n{HIDE}\n{program}"],
         capture_output=True,
@@ -141,4 +141,4 @@ try:
 except UsageError as error:
     print(json.dumps(str(error)))
 """
-    assert "Secrets can not be loaded: detect_secrets is missing" in run(program, "detect_secrets")
+    assert "Secrets cannot be loaded: detect_secrets is missing" in run(program, "detect_secrets")

@@ -1,4 +1,4 @@
-"""Many files: one that can not be read stops no other."""
+"""Many files: one that cannot be read stops no other."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Said:
 
 @dataclass(frozen=True)
 class Rendering:
-    """A file, and what its format can not carry.
+    """A file, and what its format cannot carry.
 
     lacks     own: which messages are one's own · people: who wrote · quotes: what is quoted ·
               kind.KIND and text.KIND: that a message is of that kind, what it says

@@ -102,7 +102,7 @@ def test_an_encrypted_database_is_refused(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     """The error is ours, not the system's."""
-    with pytest.raises(ChatError, match=r"gone\.csv: can not be read"):
+    with pytest.raises(ChatError, match=r"gone\.csv: cannot be read"):
         read_chat(tmp_path / "gone.csv")
 
 

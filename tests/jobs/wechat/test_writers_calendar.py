@@ -51,7 +51,7 @@ def test_a_time_is_the_same_instant_in_utc() -> None:
 
 
 def test_a_day_stays_a_day() -> None:
-    """A whole day has no time and no alarm, and can not move to the day before in another zone."""
+    """A whole day has no time and no alarm, and cannot move to the day before in another zone."""
     text = write_ics(with_todos(todo(due=date(2026, 3, 12))))
     assert "DUE;VALUE=DATE:20260312" in text
     assert "VALARM" not in text

@@ -71,7 +71,7 @@ def test_a_chat_of_any_name_has_a_file_of_its_own(chat: str, tmp_path: Path) -> 
 
 
 def test_chats_of_one_name_are_numbered(tmp_path: Path) -> None:
-    """Two groups of one run that a file system can not tell apart get files of their own, the same in every run."""
+    """Two groups of one run that a file system cannot tell apart get files of their own, the same in every run."""
     run = [
         replace(named(chat), model=model)
         for chat, model in (("Team", "1"), ("team", "2"), ("other", "3"), ("Team", "4"))

@@ -1,4 +1,4 @@
-"""Patterns that run only around the words they can not do without find what they find anywhere."""
+"""Patterns that run only around the words they cannot do without find what they find anywhere."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """The answers to one question. `conflict`: they can not all be right. `searched`: what was looked for, which is
+    """The answers to one question. `conflict`: they cannot all be right. `searched`: what was looked for, which is
     all there is to say where nothing was found."""
 
     values: tuple[Value, ...] = ()

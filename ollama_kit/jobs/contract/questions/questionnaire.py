@@ -72,7 +72,7 @@ class Questionnaire:
 def load_questionnaire(language: str, *, name: str = FACTS, path: Path | None = None) -> Questionnaire:
     """The questions of the shipped schema `name` (a project may have its own of that name), or of the user's at `path`.
 
-    SchemaError, with the file and the place in it, for what can not be read, is no JSON Schema, or none of an object
+    SchemaError, with the file and the place in it, for what cannot be read, is no JSON Schema, or none of an object
     with properties."""
     where = path or find_template(name)
     source = load_schema(where).document

@@ -91,7 +91,7 @@ def _is_null(branch: Any) -> bool:
 
 
 def _both(own: Node, branch: Node) -> tuple[Node, list[Node]]:
-    """(the two as one node, what has to hold besides because one node can not say it)."""
+    """(the two as one node, what has to hold besides because one node cannot say it)."""
     if isinstance(own, bool) or isinstance(branch, bool):
         return merge(own, branch)[0], []
     below = {name: value for name, value in branch.items() if name not in OURS or name not in own}

@@ -1,4 +1,4 @@
-"""What can not both be right: figures and capitals, two prices of one thing, an end before the start."""
+"""What cannot both be right: figures and capitals, two prices of one thing, an end before the start."""
 
 from __future__ import annotations
 

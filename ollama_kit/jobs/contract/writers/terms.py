@@ -45,7 +45,7 @@ TERMS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "seal": {
         "signed": ("已签字或盖章", "signed"),
-        "named": ("印有名称，是否签署从文字看不出", "name printed; whether it was signed the text can not show"),
+        "named": ("印有名称，是否签署从文字看不出", "name printed; whether it was signed the text cannot show"),
         "blank": ("空白，未签署", "blank, not signed"),
     },
     "risk": {

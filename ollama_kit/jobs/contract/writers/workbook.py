@@ -107,7 +107,7 @@ def _set_text(cell: Any, text: str) -> None:
 
 
 def _spoken(text: str) -> str:
-    """`text` without what XML can not hold. `_x0041_` would be read as the letter A: its underscore is written so."""
+    """`text` without what XML cannot hold. `_x0041_` would be read as the letter A: its underscore is written so."""
     return _escape().sub("_x005F_", piece_of_text(text))
 
 

@@ -1,7 +1,7 @@
 """Messages of texts in which a line says who and when, and the lines below it what.
 
 None of these formats protects its own marks: somebody who writes such a line into a message makes two of it. What a
-line of that form inside a text looks like can not be told from a message; it is read as one.
+line of that form inside a text looks like cannot be told from a message; it is read as one.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ def _text_of(kind: Kind, content: str) -> tuple[str, str]:
 
 
 def read_chatlab_json(source: Source, options: Options) -> Iterator[Event]:
-    """The messages of a ChatLab JSON. Members that come behind them can not name them."""
+    """The messages of a ChatLab JSON. Members that come behind them cannot name them."""
     chat = _Chat(source, options)
 
     def take(head: Head) -> None:

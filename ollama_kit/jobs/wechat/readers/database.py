@@ -56,7 +56,7 @@ def open_read_only(path: Path) -> Iterator[sqlite3.Connection]:
         with closing(connection):
             yield connection
     except sqlite3.Error as problem:
-        raise ChatError(f"the database can not be read: {problem}", path=path) from problem
+        raise ChatError(f"the database cannot be read: {problem}", path=path) from problem
 
 
 def _text(data: bytes) -> str | bytes:

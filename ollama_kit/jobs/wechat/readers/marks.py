@@ -77,7 +77,7 @@ def _card(rest: str) -> tuple[str, str]:
 
 def split_memotrace_quote(content: str) -> tuple[str, Reply] | None:
     """The words and the reply of `words\\n引用：name: original`; the last such line counts, which a writer of the words
-    can not forge."""
+    cannot forge."""
     before, found, quote = content.rpartition("\n引用：")
     if not found:
         before, found, quote = content.rpartition("\n引用:")

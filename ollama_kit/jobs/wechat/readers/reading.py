@@ -187,7 +187,7 @@ def clean_text(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def clean_name(name: str) -> str:
-    """The name on one line, without characters that can not be seen.
+    """The name on one line, without characters that cannot be seen.
 
     >>> clean_name("若彤\\u200b🌿\\nadmin")
     '若彤🌿 admin'

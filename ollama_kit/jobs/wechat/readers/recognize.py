@@ -63,7 +63,7 @@ class Recognized:
 
 
 def recognize(path: Path, options: Options) -> Recognized:
-    """How the file is read. ChatError where it is in none of the formats, or can not be opened."""
+    """How the file is read. ChatError where it is in none of the formats, or cannot be opened."""
     try:
         with path.open("rb") as stream:
             magic = stream.read(16)
@@ -71,7 +71,7 @@ def recognize(path: Path, options: Options) -> Recognized:
             return _database(path, options)
         source = open_source(path)
     except OSError as problem:
-        raise ChatError(f"can not be read: {problem.strerror or problem}", path=path) from problem
+        raise ChatError(f"cannot be read: {problem.strerror or problem}", path=path) from problem
     if source is None:
         raise ChatError("neither a text in UTF-8, UTF-16 or GB18030 nor a database", path=path, hint=_HINT)
     name, unit, reader = _reader_of(source)

@@ -61,7 +61,7 @@ Event = Record | Broken | Note
 Reader = Callable[["Source", Options], Iterator[Event]]
 
 ROW_PROBLEMS = (ValueError, OverflowError, OSError)
-"""What one bad row of text raises while it is taken apart (OSError: a time stamp that the system can not convert). They
+"""What one bad row of text raises while it is taken apart (OSError: a time stamp that the system cannot convert). They
 become `Broken`; anything else is a fault of ours and is not hidden."""
 ITEM_PROBLEMS = (*ROW_PROBLEMS, TypeError, KeyError, IndexError, AttributeError)
 """The same of an item of JSON or of a database, in which anything may stand anywhere."""

@@ -81,7 +81,7 @@ class Source:
 
 
 def open_source(path: Path) -> Source | None:
-    """The file as text, or None where its bytes are none of our encodings. OSError where it can not be read."""
+    """The file as text, or None where its bytes are none of our encodings. OSError where it cannot be read."""
     with path.open("rb") as stream:
         data = stream.read(HEAD_BYTES)
     for encoding in _guesses(data):

@@ -33,7 +33,7 @@ def test_files_of_one_name_are_numbered(tmp_path: Path) -> None:
 
 def test_an_unknown_format_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     """The error names what was meant; the folder is not even made."""
-    with pytest.raises(UsageError, match="a contract can not be written as 'jsn'") as caught:
+    with pytest.raises(UsageError, match="a contract cannot be written as 'jsn'") as caught:
         write_files([bare("x")], tmp_path / "out", ("md", "jsn"))
     assert "json" in caught.value.hint
     assert not (tmp_path / "out").exists()

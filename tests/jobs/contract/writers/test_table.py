@@ -46,7 +46,7 @@ def rows_of(text: str) -> list[list[str]]:
 @settings(deadline=None, max_examples=15)
 @given(NASTY)
 def test_the_sheet_says_what_the_table_says(text: str) -> None:
-    """Every cell read back is the table's, but for characters that XML can not hold; none is a formula or an error."""
+    """Every cell read back is the table's, but for characters that XML cannot hold; none is a formula or an error."""
     reports = [dressed(text), bare("x"), dressed("#N/A")]
     read, table = sheet(reports), table_of(reports)
     for number, row in enumerate([table.headings, *table.rows], 1):

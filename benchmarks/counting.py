@@ -94,8 +94,7 @@ def _bare(tokenizer: Tokenizer) -> Callable[[str], Any]:
 
 def _usual(known: Mapping[str, Any]) -> Any:
     """A tokenizer set up from the same tables as the family's own tokenizer.json does it; None where that differs."""
-    from tokenizers import Regex, models, pre_tokenizers
-    from tokenizers import Tokenizer as Backend
+    from tokenizers import Regex, Tokenizer as Backend, models, pre_tokenizers
 
     if known["tokenizer.ggml.model"] != "gpt2":
         return None

@@ -10,64 +10,54 @@ Names are loaded when they are first used: importing the package costs next to n
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ollama_kit.lazy import exports
 
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from ollama_kit.client import AsyncClient, Client
-    from ollama_kit.errors import ContextOverflow, GuardBlocked, OllamaKitError, OutputInvalid, ServerError
-    from ollama_kit.guard.conversation import Document, Message
-    from ollama_kit.guard.exchange import Result
-    from ollama_kit.guard.images.image import ImageRules
-    from ollama_kit.guard.images.prepare import prepare_image
-    from ollama_kit.records.report import Report
-    from ollama_kit.settings import Settings, load_settings
-    from ollama_kit.specs import ModelSpec, load_spec
-
-_HOMES = {
-    "AsyncClient": "client",
-    "Client": "client",
-    "ContextOverflow": "errors",
-    "Document": "guard.conversation",
-    "GuardBlocked": "errors",
-    "ImageRules": "guard.images.image",
-    "Message": "guard.conversation",
-    "ModelSpec": "specs",
-    "OllamaKitError": "errors",
-    "OutputInvalid": "errors",
-    "Report": "records.report",
-    "Result": "guard.exchange",
-    "ServerError": "errors",
-    "Settings": "settings",
-    "load_settings": "settings",
-    "load_spec": "specs",
-    "prepare_image": "guard.images.prepare",
-}
-
-__all__ = [
-    "AsyncClient",
-    "Client",
-    "ContextOverflow",
-    "Document",
-    "GuardBlocked",
-    "ImageRules",
-    "Message",
-    "ModelSpec",
-    "OllamaKitError",
-    "OutputInvalid",
-    "Report",
-    "Result",
-    "ServerError",
-    "Settings",
-    "load_settings",
-    "load_spec",
-    "prepare_image",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    from ollama_kit.client import (
+        AsyncClient as AsyncClient,
+        Client as Client,
+        Delta as Delta,
+        Embeddings as Embeddings,
+        Partial as Partial,
+        Restart as Restart,
+    )
+    from ollama_kit.errors import (
+        AuditError as AuditError,
+        BuildError as BuildError,
+        BuildMismatch as BuildMismatch,
+        ChatError as ChatError,
+        ContextOverflow as ContextOverflow,
+        DocumentError as DocumentError,
+        ExpectationFailed as ExpectationFailed,
+        GGUFError as GGUFError,
+        GuardBlocked as GuardBlocked,
+        ModelfileError as ModelfileError,
+        ModelMissing as ModelMissing,
+        OllamaKitError as OllamaKitError,
+        OutputInvalid as OutputInvalid,
+        ProtocolError as ProtocolError,
+        RemoteHostRefused as RemoteHostRefused,
+        SchemaError as SchemaError,
+        ServerError as ServerError,
+        ServerRefused as ServerRefused,
+        ServerTimeout as ServerTimeout,
+        ServerUnreachable as ServerUnreachable,
+        SettingsError as SettingsError,
+        SourceError as SourceError,
+        SpecError as SpecError,
+        SpecNotFound as SpecNotFound,
+        UsageError as UsageError,
+    )
+    from ollama_kit.guard.conversation import Document as Document, Message as Message
+    from ollama_kit.guard.exchange import Result as Result
+    from ollama_kit.guard.images.image import ImageRules as ImageRules
+    from ollama_kit.guard.images.prepare import prepare_image as prepare_image
+    from ollama_kit.records.report import Report as Report
+    from ollama_kit.settings import Settings as Settings, load_settings as load_settings
+    from ollama_kit.specs import ModelSpec as ModelSpec, load_spec as load_spec
+else:
+    __getattr__, __dir__ = exports(__name__)

@@ -39,7 +39,7 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     """`import ollama_kit` loads the package alone: no module of it but the package itself, and nothing of others."""
     loaded = loaded_by(f"import ollama_kit; {LOADED}")
     assert not heavy(loaded)
-    assert {name for name in loaded if name.partition(".")[0] == "ollama_kit"} == {"ollama_kit"}
+    assert {name for name in loaded if name.partition(".")[0] == "ollama_kit"} == {"ollama_kit", "ollama_kit.lazy"}
     assert "click" not in loaded
 
 
@@ -48,7 +48,7 @@ def test_help_loads_click_and_no_command() -> None:
     loaded = loaded_by(HELP)
     assert not heavy(loaded)
     ours = {name for name in loaded if name.startswith("ollama_kit.")}
-    assert ours == {"ollama_kit.cli", "ollama_kit.cli.main", "ollama_kit.errors"}
+    assert ours == {"ollama_kit.cli", "ollama_kit.cli.main", "ollama_kit.errors", "ollama_kit.lazy"}
 
 
 def test_rendering_loads_neither_a_connection_nor_a_tokenizer() -> None:

@@ -14,7 +14,7 @@ import ollama_kit
 
 ROOT = Path(ollama_kit.__file__).parent
 ORDER = (
-    ("records",),
+    ("lazy", "records"),
     ("errors",),
     ("resources", "text"),
     ("templating",),

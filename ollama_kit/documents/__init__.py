@@ -12,38 +12,20 @@ Nothing is loaded before it is used: pypdfium2 and lxml are of the extra `contra
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ollama_kit.lazy import exports
 
 if TYPE_CHECKING:
     from ollama_kit.documents.document import (
-        HiddenText,
-        Limits,
-        Note,
-        Page,
-        Paragraph,
-        Place,
-        ReadDocument,
+        HiddenText as HiddenText,
+        Limits as Limits,
+        Note as Note,
+        Page as Page,
+        Paragraph as Paragraph,
+        Place as Place,
+        ReadDocument as ReadDocument,
     )
-    from ollama_kit.documents.reading import read_document
-
-_HOMES = {
-    "HiddenText": "document",
-    "Limits": "document",
-    "Note": "document",
-    "Page": "document",
-    "Paragraph": "document",
-    "Place": "document",
-    "ReadDocument": "document",
-    "read_document": "reading",
-}
-
-__all__ = ["HiddenText", "Limits", "Note", "Page", "Paragraph", "Place", "ReadDocument", "read_document"]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+    from ollama_kit.documents.reading import read_document as read_document
+else:
+    __getattr__, __dir__ = exports(__name__)

@@ -5,58 +5,28 @@ The only package that imports httpx and ollama, and only when the first call is 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ollama_kit.lazy import exports
 
 if TYPE_CHECKING:
-    from ollama_kit.server.async_server import AsyncServer
-    from ollama_kit.server.connection import Connection, Retry, Timeouts, connect
-    from ollama_kit.server.facts import InstalledModel, ModelFacts, RunningModel
-    from ollama_kit.server.features import supports
-    from ollama_kit.server.gguf import check_gguf
-    from ollama_kit.server.host import Host, resolve_host
-    from ollama_kit.server.remote_policy import require_local
-    from ollama_kit.server.server import Server
-    from ollama_kit.server.wire import Call
-
-_HOMES = {
-    "AsyncServer": "awaited",
-    "Call": "wire",
-    "Connection": "connection",
-    "Host": "host",
-    "InstalledModel": "facts",
-    "ModelFacts": "facts",
-    "Retry": "connection",
-    "RunningModel": "facts",
-    "Server": "session",
-    "Timeouts": "connection",
-    "check_gguf": "gguf",
-    "connect": "connection",
-    "require_local": "locality",
-    "resolve_host": "host",
-    "supports": "features",
-}
-
-__all__ = [
-    "AsyncServer",
-    "Call",
-    "Connection",
-    "Host",
-    "InstalledModel",
-    "ModelFacts",
-    "Retry",
-    "RunningModel",
-    "Server",
-    "Timeouts",
-    "check_gguf",
-    "connect",
-    "require_local",
-    "resolve_host",
-    "supports",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    from ollama_kit.server.async_server import AsyncServer as AsyncServer
+    from ollama_kit.server.connection import (
+        Connection as Connection,
+        Retry as Retry,
+        Timeouts as Timeouts,
+        connect as connect,
+    )
+    from ollama_kit.server.facts import (
+        InstalledModel as InstalledModel,
+        ModelFacts as ModelFacts,
+        RunningModel as RunningModel,
+    )
+    from ollama_kit.server.features import supports as supports
+    from ollama_kit.server.gguf import check_gguf as check_gguf
+    from ollama_kit.server.host import Host as Host, resolve_host as resolve_host
+    from ollama_kit.server.remote_policy import require_local as require_local
+    from ollama_kit.server.server import Server as Server
+    from ollama_kit.server.wire import Call as Call
+else:
+    __getattr__, __dir__ = exports(__name__)

@@ -10,8 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.audit.database import open_for_writing
 from ollama_kit.audit.log import AuditLog, read_rows

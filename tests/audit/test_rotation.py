@@ -6,8 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.audit import rotation
 from ollama_kit.audit.log import AuditLog

@@ -7,8 +7,7 @@ import json
 from datetime import datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.audit.row import input_text, row_of, utc
 from ollama_kit.errors import ContextOverflow, GuardBlocked, OutputInvalid

@@ -6,8 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from ollama_kit.documents import read_document
 from ollama_kit.documents.html.hiding import Sheet

@@ -6,8 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from reportlab.pdfgen.canvas import Canvas
 
 from ollama_kit.documents import ReadDocument, read_document

@@ -7,8 +7,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.guard.control_tokens import BREAK, STAND_IN, ControlTokens, neutralize_control_tokens
 from ollama_kit.guard.normalize import normalize_text

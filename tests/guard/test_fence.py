@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.guard.conversation import Document, documents_from
 from ollama_kit.guard.fence import Fence, preface

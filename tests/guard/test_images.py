@@ -15,10 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from PIL import Image as pillow
-from PIL import ImageDraw
+from hypothesis import given, settings, strategies as st
+from PIL import Image as pillow, ImageDraw
 
 from ollama_kit.errors import GuardBlocked, OllamaKitError, UsageError
 from ollama_kit.guard.images.header import read_header

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from ollama_kit.guard.control_tokens import BREAK, ControlTokens, neutralize_control_tokens
 from ollama_kit.guard.markup import disarm_markup

@@ -7,8 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.errors import ModelMissing, ProtocolError, ServerUnreachable, SpecError, SpecNotFound, UsageError
 from ollama_kit.memory.available import NVIDIA, ROCM, memory_at_hand

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.modelfile import ServerVersion, lint_modelfile, read_modelfile
 from ollama_kit.modelfile.lint import worst

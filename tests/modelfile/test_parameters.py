@@ -6,8 +6,7 @@ import math
 import struct
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from ollama import Options
 
 from ollama_kit.modelfile import PARAMETERS, ServerVersion, check_parameter

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.errors import ModelfileError
 from ollama_kit.modelfile import Command, Modelfile, load_modelfile, read_modelfile

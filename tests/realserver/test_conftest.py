@@ -7,8 +7,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tests.conftest import OutsideSocket
 

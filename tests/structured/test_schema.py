@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Optional, Union
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.errors import SchemaError
 from ollama_kit.structured.feedback import MAX_PART, failing_part, feedback, feedback_on_no_json

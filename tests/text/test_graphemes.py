@@ -6,8 +6,7 @@ from itertools import accumulate
 
 import pytest
 import regex
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.guard.sanitize import Draft
 from ollama_kit.guard.trimming import middle_out

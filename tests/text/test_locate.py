@@ -7,8 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 
 from ollama_kit.guard.control_tokens import BREAK
 from ollama_kit.guard.markup import disarm_markup

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.tokens.chat_template import ChatTemplate, RenderInput, TemplateError, ToolCall, Turn, turn_markers
 

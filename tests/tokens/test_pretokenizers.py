@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.tokens.pretokenizers import RULES, pre_tokenizer, split_rule
 from tests.tokens.texts import hostile_text

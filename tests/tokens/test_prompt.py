@@ -7,8 +7,7 @@ from datetime import date
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.modelfile.versions import ServerVersion
 from ollama_kit.server.facts import ModelFacts

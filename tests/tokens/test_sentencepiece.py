@@ -6,8 +6,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.tokens.engines import Engine, LibraryEngine, PartitionedEngine, sentencepiece_engine
 from ollama_kit.tokens.sentencepiece import merge, ranked_merges

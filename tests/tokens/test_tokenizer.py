@@ -8,8 +8,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.errors import ProtocolError, UsageError
 from ollama_kit.tokens import Tokenizer, tokenizer_family

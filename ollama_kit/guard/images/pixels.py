@@ -6,8 +6,7 @@ import io
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from PIL.Image import Image as Pixels
-    from PIL.Image import Transpose
+    from PIL.Image import Image as Pixels, Transpose
 
 JPEG_QUALITY = 92
 

@@ -14,22 +14,13 @@ cards, ID numbers), `addresses` (e-mail, IP, MAC), `names`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ollama_kit.lazy import exports
 
 if TYPE_CHECKING:
-    from ollama_kit.guard.private.placeholders import Placeholders, split_unfinished
-    from ollama_kit.guard.private.redaction import redact_private_data
-    from ollama_kit.guard.private.rules import KINDS, PERSONAL, SECRETS
-
-__all__ = ["redact_private_data", "Placeholders", "split_unfinished", "SECRETS", "PERSONAL", "KINDS"]
-
-_HOMES = {"redact_private_data": "redaction", "Placeholders": "placeholders", "split_unfinished": "placeholders"}
-
-
-def __getattr__(name: str) -> Any:
-    """The public name, imported when first used."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{_HOMES.get(name, 'rules')}"), name)
+    from ollama_kit.guard.private.placeholders import Placeholders as Placeholders, split_unfinished as split_unfinished
+    from ollama_kit.guard.private.redaction import redact_private_data as redact_private_data
+    from ollama_kit.guard.private.rules import KINDS as KINDS, PERSONAL as PERSONAL, SECRETS as SECRETS
+else:
+    __getattr__, __dir__ = exports(__name__)

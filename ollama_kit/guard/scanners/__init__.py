@@ -18,36 +18,17 @@ Public names load on first use.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ollama_kit.lazy import exports
+
 if TYPE_CHECKING:
-    from ollama_kit.guard.scanners.rules import ScannerConfig, ScannerRule, parse_scanners
-    from ollama_kit.guard.scanners.running import Scanners, load_scanners
-    from ollama_kit.guard.scanners.status import ScannerStatus, scanner_status
-
-__all__ = [
-    "ScannerConfig",
-    "ScannerRule",
-    "ScannerStatus",
-    "Scanners",
-    "load_scanners",
-    "parse_scanners",
-    "scanner_status",
-]
-
-_HOMES = {
-    "ScannerConfig": "rules",
-    "ScannerRule": "rules",
-    "ScannerStatus": "status",
-    "Scanners": "running",
-    "load_scanners": "running",
-    "parse_scanners": "rules",
-    "scanner_status": "status",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name in _HOMES:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from ollama_kit.guard.scanners.rules import (
+        ScannerConfig as ScannerConfig,
+        ScannerRule as ScannerRule,
+        parse_scanners as parse_scanners,
+    )
+    from ollama_kit.guard.scanners.running import Scanners as Scanners, load_scanners as load_scanners
+    from ollama_kit.guard.scanners.status import ScannerStatus as ScannerStatus, scanner_status as scanner_status
+else:
+    __getattr__, __dir__ = exports(__name__)

@@ -25,67 +25,26 @@ Nothing is loaded before it is used.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ollama_kit.lazy import exports
 
 if TYPE_CHECKING:
-    from ollama_kit.jobs.contract.batch import read_contracts
-    from ollama_kit.jobs.contract.contract_facts import ContractFacts, Risk
-    from ollama_kit.jobs.contract.extraction import extract_facts
-    from ollama_kit.jobs.contract.job import ContractJob
-    from ollama_kit.jobs.contract.passages import Evidence
-    from ollama_kit.jobs.contract.report import ContractReport
+    from ollama_kit.jobs.contract.batch import read_contracts as read_contracts
+    from ollama_kit.jobs.contract.contract_facts import ContractFacts as ContractFacts, Risk as Risk
+    from ollama_kit.jobs.contract.extraction import extract_facts as extract_facts
+    from ollama_kit.jobs.contract.job import ContractJob as ContractJob
+    from ollama_kit.jobs.contract.passages import Evidence as Evidence
+    from ollama_kit.jobs.contract.report import ContractReport as ContractReport
     from ollama_kit.jobs.contract.writers import (
-        facts_as_dict,
-        report_as_dict,
-        write_csv,
-        write_files,
-        write_html,
-        write_json,
-        write_markdown,
-        write_xlsx,
+        facts_as_dict as facts_as_dict,
+        report_as_dict as report_as_dict,
+        write_csv as write_csv,
+        write_files as write_files,
+        write_html as write_html,
+        write_json as write_json,
+        write_markdown as write_markdown,
+        write_xlsx as write_xlsx,
     )
-
-_HOMES = {
-    "ContractFacts": "contract_facts",
-    "ContractJob": "job",
-    "ContractReport": "report",
-    "Evidence": "passages",
-    "Risk": "contract_facts",
-    "extract_facts": "extraction",
-    "facts_as_dict": "writers",
-    "read_contracts": "batch",
-    "report_as_dict": "writers",
-    "write_csv": "writers",
-    "write_files": "writers",
-    "write_html": "writers",
-    "write_json": "writers",
-    "write_markdown": "writers",
-    "write_xlsx": "writers",
-}
-
-__all__ = [
-    "ContractFacts",
-    "ContractJob",
-    "ContractReport",
-    "Evidence",
-    "Risk",
-    "extract_facts",
-    "facts_as_dict",
-    "read_contracts",
-    "report_as_dict",
-    "write_csv",
-    "write_files",
-    "write_html",
-    "write_json",
-    "write_markdown",
-    "write_xlsx",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+else:
+    __getattr__, __dir__ = exports(__name__)

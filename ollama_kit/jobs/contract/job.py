@@ -16,8 +16,7 @@ from ollama_kit.jobs.contract.comparison import compared
 from ollama_kit.jobs.contract.contract_facts import ContractFacts
 from ollama_kit.jobs.contract.custom_schema import plain_value, problems_of
 from ollama_kit.jobs.contract.merging import ORDERS, answered, notices_of
-from ollama_kit.jobs.contract.planning import JOB as JOB
-from ollama_kit.jobs.contract.planning import Group, Plan, Planner, Purpose, sides_of
+from ollama_kit.jobs.contract.planning import JOB as JOB, Group, Plan, Planner, Purpose, sides_of
 from ollama_kit.jobs.contract.questions.questionnaire import Question
 from ollama_kit.jobs.contract.report import ContractReport
 from ollama_kit.jobs.contract.summary import one_page

@@ -5,95 +5,48 @@ Nothing here needs a server until a summary is asked for, and nothing is loaded 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ollama_kit.lazy import exports
 
 if TYPE_CHECKING:
-    from ollama_kit.jobs.wechat.job import Estimate, WeChatJob
-    from ollama_kit.jobs.wechat.message import CHINA, Group, Kind, Message, Place, Quoted
-    from ollama_kit.jobs.wechat.readers.reading import Chat, Reading, ReadOptions, read_chat, read_messages
-    from ollama_kit.jobs.wechat.readers.report import BrokenRow, ReadReport
-    from ollama_kit.jobs.wechat.selection import Selection, select, selection_of, zone_named
-    from ollama_kit.jobs.wechat.summary import Coverage, Question, Summary, Todo, Topic
-    from ollama_kit.jobs.wechat.writers import (
-        write_csv,
-        write_html,
-        write_ics,
-        write_json,
-        write_markdown,
-        write_summaries,
+    from ollama_kit.jobs.wechat.job import Estimate as Estimate, WeChatJob as WeChatJob
+    from ollama_kit.jobs.wechat.message import (
+        CHINA as CHINA,
+        Group as Group,
+        Kind as Kind,
+        Message as Message,
+        Place as Place,
+        Quoted as Quoted,
     )
-
-_HOMES = {
-    "Coverage": "summary",
-    "Estimate": "job",
-    "Question": "summary",
-    "Summary": "summary",
-    "Todo": "summary",
-    "Topic": "summary",
-    "WeChatJob": "job",
-    "write_csv": "writers",
-    "write_html": "writers",
-    "write_ics": "writers",
-    "write_json": "writers",
-    "write_markdown": "writers",
-    "write_summaries": "writers",
-    "CHINA": "message",
-    "BrokenRow": "readers.report",
-    "Chat": "readers.reading",
-    "Group": "message",
-    "Kind": "message",
-    "Message": "message",
-    "Place": "message",
-    "Quoted": "message",
-    "ReadOptions": "readers.reading",
-    "ReadReport": "readers.report",
-    "Reading": "readers.reading",
-    "Selection": "selection",
-    "read_chat": "readers.reading",
-    "read_messages": "readers.reading",
-    "select": "selection",
-    "selection_of": "selection",
-    "zone_named": "selection",
-}
-
-__all__ = [
-    "Coverage",
-    "Estimate",
-    "Question",
-    "Summary",
-    "Todo",
-    "Topic",
-    "WeChatJob",
-    "write_csv",
-    "write_html",
-    "write_ics",
-    "write_json",
-    "write_markdown",
-    "write_summaries",
-    "CHINA",
-    "BrokenRow",
-    "Chat",
-    "Group",
-    "Kind",
-    "Message",
-    "Place",
-    "Quoted",
-    "ReadOptions",
-    "ReadReport",
-    "Reading",
-    "Selection",
-    "read_chat",
-    "read_messages",
-    "select",
-    "selection_of",
-    "zone_named",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
+    from ollama_kit.jobs.wechat.readers.reading import (
+        Chat as Chat,
+        Reading as Reading,
+        ReadOptions as ReadOptions,
+        read_chat as read_chat,
+        read_messages as read_messages,
+    )
+    from ollama_kit.jobs.wechat.readers.report import BrokenRow as BrokenRow, ReadReport as ReadReport
+    from ollama_kit.jobs.wechat.selection import (
+        Selection as Selection,
+        select as select,
+        selection_of as selection_of,
+        zone_named as zone_named,
+    )
+    from ollama_kit.jobs.wechat.summary import (
+        Coverage as Coverage,
+        Question as Question,
+        Summary as Summary,
+        Todo as Todo,
+        Topic as Topic,
+    )
+    from ollama_kit.jobs.wechat.writers import (
+        write_csv as write_csv,
+        write_html as write_html,
+        write_ics as write_ics,
+        write_json as write_json,
+        write_markdown as write_markdown,
+        write_summaries as write_summaries,
+    )
+else:
+    __getattr__, __dir__ = exports(__name__)

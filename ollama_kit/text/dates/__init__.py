@@ -14,48 +14,20 @@ grows with the text and no faster.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ollama_kit.lazy import exports
 
 if TYPE_CHECKING:
     from ollama_kit.text.dates.deadlines import (
-        Deadline,
-        Reading,
-        find_deadlines,
-        read_deadlines,
-        resolve_deadline,
+        Deadline as Deadline,
+        Reading as Reading,
+        find_deadlines as find_deadlines,
+        read_deadlines as read_deadlines,
+        resolve_deadline as resolve_deadline,
     )
-    from ollama_kit.text.dates.pieces import Refused
-    from ollama_kit.text.dates.terms import Period, Term, parse_terms
-    from ollama_kit.text.dates.written import FoundDate, parse_dates
-
-__all__ = [
-    "Deadline",
-    "resolve_deadline",
-    "find_deadlines",
-    "read_deadlines",
-    "Reading",
-    "Refused",
-    "FoundDate",
-    "parse_dates",
-    "Term",
-    "Period",
-    "parse_terms",
-]
-
-_HOMES = {
-    "Refused": "pieces",
-    "FoundDate": "written",
-    "parse_dates": "written",
-    "Term": "terms",
-    "Period": "terms",
-    "parse_terms": "terms",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """The public name, imported when first used."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{_HOMES.get(name, 'deadlines')}"), name)
+    from ollama_kit.text.dates.pieces import Refused as Refused
+    from ollama_kit.text.dates.terms import Period as Period, Term as Term, parse_terms as parse_terms
+    from ollama_kit.text.dates.written import FoundDate as FoundDate, parse_dates as parse_dates
+else:
+    __getattr__, __dir__ = exports(__name__)

@@ -12,39 +12,17 @@ span is one of the caller's own text. All of them are bounded: their work grows 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ollama_kit.lazy import exports
 
 if TYPE_CHECKING:
-    from ollama_kit.text.figures.amounts import Amount, parse_amounts
-    from ollama_kit.text.figures.capitals import from_chinese_capital, to_chinese_capital
-    from ollama_kit.text.figures.numerals import chinese_numeral
-    from ollama_kit.text.figures.percentages import Percentage, parse_percentages
-
-__all__ = [
-    "Amount",
-    "parse_amounts",
-    "Percentage",
-    "parse_percentages",
-    "chinese_numeral",
-    "to_chinese_capital",
-    "from_chinese_capital",
-]
-
-_HOMES = {
-    "Amount": "amounts",
-    "parse_amounts": "amounts",
-    "Percentage": "percentages",
-    "parse_percentages": "percentages",
-    "chinese_numeral": "numerals",
-    "to_chinese_capital": "capitals",
-    "from_chinese_capital": "capitals",
-}
-
-
-def __getattr__(name: str) -> Any:
-    """The public name, imported when first used."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    from ollama_kit.text.figures.amounts import Amount as Amount, parse_amounts as parse_amounts
+    from ollama_kit.text.figures.capitals import (
+        from_chinese_capital as from_chinese_capital,
+        to_chinese_capital as to_chinese_capital,
+    )
+    from ollama_kit.text.figures.numerals import chinese_numeral as chinese_numeral
+    from ollama_kit.text.figures.percentages import Percentage as Percentage, parse_percentages as parse_percentages
+else:
+    __getattr__, __dir__ = exports(__name__)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ollama_kit.tokens.chat_template.errors import TemplateBeyondSubset, TemplateError
-from ollama_kit.tokens.chat_template.functions import Call as FunctionCall
-from ollama_kit.tokens.chat_template.functions import called
+from ollama_kit.tokens.chat_template.functions import Call as FunctionCall, called
 from ollama_kit.tokens.chat_template.lookup import field, items
 from ollama_kit.tokens.chat_template.nodes import (
     Action,

@@ -5,8 +5,7 @@ from __future__ import annotations
 import ntpath
 from pathlib import PureWindowsPath
 
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from ollama_kit.documents.pages.filenames import numbered, safe_stem
 from ollama_kit.documents.pages.plain import one_line

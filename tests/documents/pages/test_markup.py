@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ollama_kit.documents.pages.markup import escape_html
 from ollama_kit.documents.pages.plain import piece_of_text

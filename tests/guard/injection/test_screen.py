@@ -5,8 +5,7 @@ from __future__ import annotations
 import codecs
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.errors import GuardBlocked
 from ollama_kit.guard.injection import find_injection, screen_injection

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.guard.private.checksums import is_bank_card, is_credit_code, is_id_card, is_old_id_card, luhn_holds
 from ollama_kit.guard.private.detect import detect

@@ -6,8 +6,7 @@ import re
 from functools import cache
 
 import pytest
-from hypothesis import Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import Phase, given, settings, strategies as st
 
 from ollama_kit.guard.private.detect import detect
 from ollama_kit.guard.private.rules import KINDS, SECRETS

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.errors import UsageError
 from ollama_kit.guard.private import KINDS, PERSONAL, SECRETS, Placeholders, redact_private_data

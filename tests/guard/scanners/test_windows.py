@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.guard.scanners.windows import count, disjoint, overlapping
 

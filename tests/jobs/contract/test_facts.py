@@ -9,8 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.documents.document import Paragraph
 from ollama_kit.guard.private.checksums import credit_code_check

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.jobs.contract.facts.payments import read_payments
 from ollama_kit.jobs.contract.facts.values import Payment

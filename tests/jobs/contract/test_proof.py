@@ -7,8 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ollama_kit.jobs.contract.meaning import meaning_of, same_meaning
 from ollama_kit.jobs.contract.proof.figures import figures_of, is_whole

@@ -6,8 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.jobs.contract.extraction import extract_facts
 from ollama_kit.jobs.contract.facts.provisions.reading import RULES, read_provisions

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ollama_kit.errors import SchemaError
 from ollama_kit.jobs.contract.questions.form import form_of

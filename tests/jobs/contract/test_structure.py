@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.jobs.contract.structure.definitions import read_definitions
 from ollama_kit.jobs.contract.structure.numbering import marks_in, ordinal, roman_value

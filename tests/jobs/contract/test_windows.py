@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.jobs.contract.extraction import read_structure
 from ollama_kit.jobs.contract.passages import ContractText
@@ -13,8 +12,7 @@ from ollama_kit.jobs.contract.structure.parts import read_parts
 from ollama_kit.jobs.contract.windows.packing import MOST_WINDOWS, Packer
 from ollama_kit.jobs.contract.windows.retrieval import Index
 from ollama_kit.jobs.contract.windows.segments import Segment, cut_long, pieces_of, segments_of
-from tests.jobs.contract.samples import FOLDER, contract
-from tests.jobs.contract.samples import NAMES as CONTRACTS
+from tests.jobs.contract.samples import FOLDER, NAMES as CONTRACTS, contract
 
 CLAUSES = st.lists(
     st.tuples(

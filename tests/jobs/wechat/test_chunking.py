@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.jobs.wechat.chunking import Chunk, Chunker
 from ollama_kit.jobs.wechat.message import CHINA, Group, Kind, Message, Place, Quoted

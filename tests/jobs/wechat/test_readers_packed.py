@@ -12,8 +12,7 @@ from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.errors import ChatError
 from ollama_kit.jobs.wechat import read_chat

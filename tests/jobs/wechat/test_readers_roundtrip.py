@@ -9,8 +9,7 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from ollama_kit.jobs.wechat import CHINA, Message, read_chat
 from ollama_kit.jobs.wechat.readers.reading import clean_text

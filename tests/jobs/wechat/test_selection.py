@@ -5,8 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta, timezone
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from ollama_kit.errors import UsageError
 from ollama_kit.jobs.wechat import CHINA, Selection, read_chat, select, selection_of, zone_named

@@ -6,8 +6,7 @@ from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 from typing import Any
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from icalendar import Calendar
 
 from ollama_kit.documents.pages.plain import one_line

@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.errors import UsageError
-from ollama_kit.text.dates import deadlines as module
-from ollama_kit.text.dates import find_deadlines, read_deadlines, resolve_deadline
+from ollama_kit.text.dates import deadlines as module, find_deadlines, read_deadlines, resolve_deadline
 
 DATA = Path(__file__).parents[2] / "data" / "dates"
 SHANGHAI = timezone(timedelta(hours=8))

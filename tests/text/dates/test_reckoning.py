@@ -5,8 +5,7 @@ from __future__ import annotations
 from calendar import monthrange
 from datetime import date, timedelta
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.text.dates.reckoning import add_business_days, add_months, day_of_week, next_weekday
 

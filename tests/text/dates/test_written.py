@@ -7,8 +7,7 @@ from datetime import date
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.text.dates import Period, Term, parse_dates, parse_terms
 

@@ -8,24 +8,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ollama_kit.errors import ChatError
-from ollama_kit.jobs.wechat.readers.bot_log import LINE as LOG_LINE
-from ollama_kit.jobs.wechat.readers.bot_log import read_bot_log
+from ollama_kit.jobs.wechat.readers.bot_log import LINE as LOG_LINE, read_bot_log
 from ollama_kit.jobs.wechat.readers.chatlab import read_chatlab_json, read_chatlab_jsonl
-from ollama_kit.jobs.wechat.readers.chatlog import CSV_HEADER as CHATLOG_HEADER
-from ollama_kit.jobs.wechat.readers.chatlog import read_chatlog_csv, read_chatlog_json
-from ollama_kit.jobs.wechat.readers.chatlog_text import header as chatlog_header
-from ollama_kit.jobs.wechat.readers.chatlog_text import read_chatlog_text
+from ollama_kit.jobs.wechat.readers.chatlog import CSV_HEADER as CHATLOG_HEADER, read_chatlog_csv, read_chatlog_json
+from ollama_kit.jobs.wechat.readers.chatlog_text import header as chatlog_header, read_chatlog_text
 from ollama_kit.jobs.wechat.readers.csv_rows import header_of
 from ollama_kit.jobs.wechat.readers.daily_text import DAY, read_daily_text
 from ollama_kit.jobs.wechat.readers.memotrace import V1_HEADER, V2_HEADER, read_v1_csv, read_v2_csv
-from ollama_kit.jobs.wechat.readers.paste import header as paste_header
-from ollama_kit.jobs.wechat.readers.paste import read_paste
-from ollama_kit.jobs.wechat.readers.pywxdump import CSV_HEADER as PYWXDUMP_HEADER
-from ollama_kit.jobs.wechat.readers.pywxdump import read_pywxdump_csv, read_pywxdump_json
+from ollama_kit.jobs.wechat.readers.paste import header as paste_header, read_paste
+from ollama_kit.jobs.wechat.readers.pywxdump import CSV_HEADER as PYWXDUMP_HEADER, read_pywxdump_csv, read_pywxdump_json
 from ollama_kit.jobs.wechat.readers.record import Event, Note, Options, Reader
 from ollama_kit.jobs.wechat.readers.stream import Source, open_source
-from ollama_kit.jobs.wechat.readers.timed_text import HEADER as TIMED_HEADER
-from ollama_kit.jobs.wechat.readers.timed_text import dialect_of, read_timed_text
+from ollama_kit.jobs.wechat.readers.timed_text import HEADER as TIMED_HEADER, dialect_of, read_timed_text
 from ollama_kit.jobs.wechat.readers.weflow import WECLONE_HEADER, read_weclone_csv, read_weflow_json
 
 _CSV: dict[tuple[str, ...], tuple[str, Reader]] = {

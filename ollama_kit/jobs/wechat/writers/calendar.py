@@ -46,8 +46,7 @@ def write_ics(summary: Summary) -> str:
 
 
 def _task(summary: Summary, todo: Todo, uid: str) -> Task:
-    from icalendar import Alarm
-    from icalendar import Todo as Task
+    from icalendar import Alarm, Todo as Task
 
     task = Task()
     task.add("uid", uid)

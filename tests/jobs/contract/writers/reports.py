@@ -15,8 +15,7 @@ from ollama_kit.jobs.contract.extraction import extract_facts
 from ollama_kit.jobs.contract.facts.values import Detail, Fact, Length, Money, Party, Payment, Provision, Rate, Value
 from ollama_kit.jobs.contract.passages import Evidence
 from ollama_kit.jobs.contract.report import ContractReport
-from ollama_kit.jobs.contract.structure.outline import Clause as OutlineClause
-from ollama_kit.jobs.contract.structure.outline import Outline
+from ollama_kit.jobs.contract.structure.outline import Clause as OutlineClause, Outline
 from tests.jobs.contract.samples import FOLDER, document
 
 MODEL, HOST = "qwen3-27b-custom", "127.0.0.1:11434"

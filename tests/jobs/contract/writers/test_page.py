@@ -10,15 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from lxml import html as lxml_html
 
 from ollama_kit.documents.pages.plain import piece_of_text
 from ollama_kit.errors import SpecError
 from ollama_kit.jobs.contract.report import ContractReport
-from ollama_kit.jobs.contract.writers import page as page_module
-from ollama_kit.jobs.contract.writers import write_html
+from ollama_kit.jobs.contract.writers import page as page_module, write_html
 from ollama_kit.jobs.contract.writers.source_pane import read_pane
 from ollama_kit.jobs.contract.writers.view import view_of
 from tests.jobs.contract.samples import FOLDER

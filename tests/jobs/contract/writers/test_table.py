@@ -12,8 +12,7 @@ from zipfile import ZipFile
 
 import openpyxl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from ollama_kit.documents.pages.cells import LONGEST_CELL, cut_cell, inert
 from ollama_kit.documents.pages.plain import piece_of_text

@@ -54,10 +54,11 @@ def byte_vocabulary() -> dict[str, Any]:
 @contextmanager
 def pinned() -> Iterator[None]:
     """Keys of fences, seeds and names of builds: the system's random numbers, the process and the machine are always
-    the same. `secrets` draws from `random.SystemRandom`, however it was imported."""
+    the same. `secrets` draws from `random.SystemRandom`, however it was imported. (A number
+    of less than its bits is below every bound of `randbelow`.)"""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(random.SystemRandom, "randbytes", lambda self, n: bytes(at % 251 + 1 for at in range(n)))
-        patch.setattr(random.SystemRandom, "getrandbits", lambda self, k: 0x5EED % 2**k)
+        patch.setattr(random.SystemRandom, "getrandbits", lambda self, k: 0x5EED % 2 ** max(k - 1, 0))
         patch.setattr(os, "getpid", lambda: 4242)
         patch.setattr(platform, "node", lambda: "golden")
         yield
@@ -172,7 +173,7 @@ class Wire:
 
 
 @contextmanager
-def wire(project: Path) -> Iterator[Wire]:
+def recording(project: Path) -> Iterator[Wire]:
     """A Wire whose project is the working folder."""
     (project / "modelfiles").mkdir()
     with pytest.MonkeyPatch.context() as patch, pinned(), ScriptedServer() as server:

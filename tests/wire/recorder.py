@@ -191,10 +191,11 @@ def compare(name: str, recorded: bytes) -> None:
         pytest.fail(f"{golden.name} was written anew: look at it")
     if old == recorded:
         return
-    was, now = old.splitlines(), recorded.splitlines()
-    at = next((at for at, (a, b) in enumerate(zip(was, now, strict=False)) if a != b), min(len(was), len(now)))
-    assert now[at : at + 1] == was[at : at + 1], f"{golden.name}, line {at + 1}"
-    pytest.fail(f"{golden.name}: the lines are the same, and the bytes between them are not")
+    at = next((at for at, (was, now) in enumerate(zip(old, recorded, strict=False)) if was != now), None)
+    at = min(len(old), len(recorded)) if at is None else at
+    line, shown = old[:at].count(b"\n") + 1, slice(max(0, at - 60), at + 60)
+    was, now = (text[shown].decode(errors="replace") for text in (old, recorded))
+    pytest.fail(f"{golden.name}, line {line}, differs\n  was: {was!r}\n  now: {now!r}", pytrace=False)
 
 
 def _full(name: str) -> str:

@@ -20,7 +20,7 @@ from benchmarks.timing import in_ms, in_turns, median_above, metered_in_turns, s
 from ollama_kit.client import Client
 from ollama_kit.guard.conversation import messages_from
 from ollama_kit.guard.fence import Fence
-from ollama_kit.guard.fit import Counting
+from ollama_kit.guard.fit import PromptCounter
 from ollama_kit.guard.policy import PolicyLike, load_policy
 from ollama_kit.guard.private.placeholders import Placeholders
 from ollama_kit.guard.stages import Guards
@@ -194,4 +194,4 @@ def _body_of(client: Client, document: str) -> dict[str, Any]:
 def _rendered(client: Client, document: str) -> str:
     """The prompt as the tokenizer gets it."""
     sent = messages_from(_body_of(client, document)["messages"])
-    return Counting(client.profile(MODEL), exactly=True).count(sent).rendered or ""
+    return PromptCounter(client.profile(MODEL), exactly=True).count(sent).rendered or ""

@@ -14,7 +14,7 @@ from ollama_kit import resources
 from ollama_kit.builder.build import BuildOptions, build
 from ollama_kit.client import Client
 from ollama_kit.errors import OutputInvalid, ServerUnreachable
-from ollama_kit.guard.events import Event, Finished
+from ollama_kit.guard.exchange import Event, Finished
 from ollama_kit.jobs.ledger import Ledger
 from ollama_kit.jobs.wechat.job import JOB, WeChatJob
 from ollama_kit.jobs.wechat.readers.reading import read_chat

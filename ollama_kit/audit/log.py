@@ -24,7 +24,7 @@ from ollama_kit.errors import AuditError
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from ollama_kit.guard.events import Event
+    from ollama_kit.guard.exchange import Event
 
 BUSY_S = 30.0  # how long to wait for other writers, each of which takes milliseconds
 PAGE = 500  # rows read at a time, so that a slow reader never holds up the writers' log
@@ -84,7 +84,7 @@ class AuditLog:
 
     def hear(self, event: Event) -> None:
         """Writes a row for a call that has ended; a hook for a client."""
-        from ollama_kit.guard.events import Finished
+        from ollama_kit.guard.exchange import Finished
 
         if isinstance(event, Finished):
             self.record(row_of(event, texts=self.texts, at=self._clock()))

@@ -12,7 +12,7 @@ from typing import Any
 
 from ollama_kit.errors import ContextOverflow, GuardBlocked
 from ollama_kit.guard.conversation import Message, Request
-from ollama_kit.guard.events import Finished
+from ollama_kit.guard.exchange import Finished
 from ollama_kit.records.report import Attempt, Finding
 
 TEXTS = ("details", "reply")
@@ -71,7 +71,7 @@ def row_of(finished: Finished, *, texts: bool = False, at: datetime | None = Non
         input_sha256=_sha256(given),
         output_sha256=_sha256(finished.answer) if finished.answer else "",
         predicted_tokens=report.predicted_tokens if report else needed,
-        counted_tokens=last.prompt_tokens if last else None,
+        counted_tokens=last.prompt_tokens if last else report.counted_tokens if report else None,
         answer_tokens=last.answer_tokens if last else None,
         findings=_findings(finished, texts),
         attempts=tuple(_attempt(attempt, texts) for attempt in attempts),

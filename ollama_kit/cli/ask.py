@@ -13,7 +13,8 @@ from ollama_kit.cli.options import json_option, server_options, settings_from
 
 if TYPE_CHECKING:
     from ollama_kit.client import Client, Result
-    from ollama_kit.client.calls import How, Piece
+    from ollama_kit.client.calls import CallOptions
+    from ollama_kit.client.drive import Piece
     from ollama_kit.guard.conversation import Document
     from ollama_kit.guard.policy import PolicyLike
     from ollama_kit.records.report import Report
@@ -63,7 +64,7 @@ def ask_command(  # one parameter an option
     texts = [read_document(path) for path in documents]
     with Client(settings_from(host, allow_remote)) as client:
         bound = {"num_predict": answer_tokens} if answer_tokens else {}
-        how: How = {"think": think, "options": bound, "policy": _policy(client, model, policy, attempts)}
+        how: CallOptions = {"think": think, "options": bound, "policy": _policy(client, model, policy, attempts)}
         if stream and not as_json:
             result = _printed_as_it_comes(client.stream(model, question, documents=texts, schema=schema, **how))
         else:
@@ -92,7 +93,7 @@ def _account(report: Report, *, whole: bool) -> None:
 def _policy(client: Client, model: str, named: str | None, attempts: int | None) -> PolicyLike | None:
     if attempts is None:
         return named
-    spec = client.spec(model)
+    spec = client.spec_for(model)
     return {"extends": named or (spec.guard if spec else "standard"), "attempts": attempts}
 
 

@@ -10,7 +10,7 @@ import click
 from ollama_kit.cli.options import json_option
 
 if TYPE_CHECKING:
-    from ollama_kit.guard.scanning import Scan
+    from ollama_kit.guard.scan import Scan
 
 _COLORS = {"info": "cyan", "low": "cyan", "medium": "yellow", "high": "red"}
 
@@ -29,7 +29,7 @@ def scan_command(ctx: click.Context, file: Path | None, policy: str, lines: bool
     from ollama_kit.cli.ask import read_document, standard_input
     from ollama_kit.cli.output import print_json
     from ollama_kit.guard.policy import load_policy
-    from ollama_kit.guard.scanning import scan
+    from ollama_kit.guard.scan import scan
 
     text = standard_input() if file is None or str(file) == "-" else read_document(file).text
     chosen = load_policy(policy)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ollama_kit.client.calls import Calls, Counting, Documents, How, Messages, Piece, result_of
-from ollama_kit.client.embedding import BATCH, Embeddings, Order, TooLong, embed_texts
-from ollama_kit.client.streaming import Streamer
-from ollama_kit.errors import OllamaKitError, UsageError
-from ollama_kit.guard.conversation import Request
+from ollama_kit.client.calls import BaseClient, CallOptions, Counting, Documents, Messages
+from ollama_kit.client.drive import Drive, Piece
+from ollama_kit.client.embedding import BATCH, Embeddings, EmbedRequest, TooLong
+from ollama_kit.errors import OllamaKitError
 from ollama_kit.guard.exchange import Result
-from ollama_kit.guard.flow import Steps
 from ollama_kit.guard.policy import PolicyLike
 from ollama_kit.guard.profile import Profile, profile_model
 from ollama_kit.server.async_server import AsyncServer
 from ollama_kit.server.connection import connect_with
 from ollama_kit.server.remote_policy import require_local
+from ollama_kit.server.wire import Call
 from ollama_kit.settings import Settings
 
 if TYPE_CHECKING:
@@ -25,10 +25,13 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-    from ollama_kit.guard.events import Hook
+    from ollama_kit.guard.exchange import Hook
 
 
-class AsyncClient(Calls):
+T = TypeVar("T")
+
+
+class AsyncClient(BaseClient):
     """`Client` for an event loop. Cancelling a call closes its connection, and so ends the server's work on it."""
 
     def __init__(
@@ -45,54 +48,47 @@ class AsyncClient(Calls):
         self._asking: dict[str, asyncio.Lock] = {}
 
     async def chat(
-        self, model: str, messages: Messages, *, documents: Documents = (), schema: Any = None, **how: Unpack[How]
+        self,
+        model: str,
+        messages: Messages,
+        *,
+        documents: Documents = (),
+        schema: Any = None,
+        **how: Unpack[CallOptions],
     ) -> Result:
         """As `Client.chat`."""
-        request = self.request(model, messages, documents, how)
-        return await self._drive(await self._steps(request, schema, how))
+        request = self._request(model, messages, documents, how)
+        return await self._result(self._drive(request, schema, how, await self._profiles_for(model, how)))
 
     async def extract(
-        self, model: str, documents: Documents, schema: Any, *, prompt: str = "", **how: Unpack[How]
+        self, model: str, documents: Documents, schema: Any, *, prompt: str = "", **how: Unpack[CallOptions]
     ) -> Result:
         """As `Client.extract`."""
-        asked = prompt or self.extraction_prompt(documents)
+        asked = prompt or self._extraction_prompt(documents)
         return await self.chat(model, asked, documents=documents, schema=schema, **how)
 
     async def generate(
-        self, model: str, prompt: str, *, raw: bool = False, schema: Any = None, **how: Unpack[How]
+        self, model: str, prompt: str, *, raw: bool = False, schema: Any = None, **how: Unpack[CallOptions]
     ) -> Result:
         """As `Client.generate`."""
-        request = self.request(model, () if raw else prompt, (), how, raw=prompt if raw else None)
-        return await self._drive(await self._steps(request, schema, how))
+        request = self._request(model, () if raw else prompt, (), how, raw=prompt if raw else None)
+        return await self._result(self._drive(request, schema, how, await self._profiles_for(model, how)))
 
     async def stream(
-        self, model: str, messages: Messages, *, documents: Documents = (), schema: Any = None, **how: Unpack[How]
+        self,
+        model: str,
+        messages: Messages,
+        *,
+        documents: Documents = (),
+        schema: Any = None,
+        **how: Unpack[CallOptions],
     ) -> AsyncIterator[Piece]:
         """As `Client.stream`."""
-        request = self.request(model, messages, documents, how)
-        streamer = Streamer(schema is not None)
-        steps = await self._steps(request, schema, how)
-        try:
-            listen = next(steps)
-            while True:
-                for restart in streamer.begin(listen):
-                    yield restart
-                try:
-                    async with self.server.stream(listen.call) as lines:
-                        async for line in lines:
-                            stop = self.hear(listen, line)
-                            for piece in streamer.pieces(listen):
-                                yield piece
-                            if stop:
-                                break
-                except OllamaKitError as error:
-                    listen = steps.throw(error)
-                else:
-                    listen = steps.send(None)
-        except StopIteration as done:
-            yield result_of(done)
-        finally:
-            steps.close()  # a call that is left ends here, whenever its generator would be collected
+        request = self._request(model, messages, documents, how)
+        drive = self._drive(request, schema, how, await self._profiles_for(model, how), streamed=True)
+        async for piece in self._pieces(drive):
+            yield piece
+        yield drive.result
 
     async def embed(
         self,
@@ -104,55 +100,55 @@ class AsyncClient(Calls):
         policy: PolicyLike | None = None,
     ) -> Embeddings:
         """As `Client.embed`."""
-        order, chosen = Order.of(model, texts, batch, too_long), self.policy_of(model, {"policy": policy})
-        return await self.server.run(embed_texts(order, await self.profile(model), chosen, self._around.clock))
+        request, chosen = EmbedRequest.of(model, texts, batch, too_long), self.policy_for(model, policy)
+        return await self._result(self._embedding(request, chosen, await self._profiles_for(model, {"policy": policy})))
 
     async def profile(self, model: str) -> Profile:
         """As `Client.profile`."""
         require_local(self.server.host, None, allow_remote=self.settings.allow_remote)
         async with self._asking.setdefault(model, asyncio.Lock()):
-            known = self.known_profile(model)
+            known = self._known_profile(model)
             if known is not None:
                 return known
-            found = await self.server.run(profile_model(model, self.server.url, self.spec(model)))
+            found = await self.server.run(profile_model(model, self.server.url, self.spec_for(model)))
             require_local(self.server.host, found.facts, allow_remote=self.settings.allow_remote)
-            return self.keep_profile(model, found)
+            return self._keep_profile(model, found)
 
-    async def _steps(self, request: Request, schema: Any, how: How) -> Steps:
-        _, policy = self.checked(request.model, schema, how)  # before anything is asked of the server
-        if policy.judge is not None:
-            await self.profile(policy.judge.model)
-        await self.profile(request.model)
-        return self.steps(request, schema, how, self._asked)
+    async def _profiles_for(self, model: str, how: CallOptions) -> Callable[[str], Profile]:
+        """Asks about a call's model, and its judge's, and gives what is known of them."""
+        policy = self.policy_for(model, how.get("policy"))
+        names = (model,) if policy.judge is None else (policy.judge.model, model)
+        known = {name: await self.profile(name) for name in names}
+        return known.__getitem__
 
-    def _asked(self, model: str) -> Profile:
-        known = self.known_profile(model)
-        if known is None:
-            raise UsageError(f"{model} has not been asked for")
-        return known
+    async def _result(self, drive: Drive[T]) -> T:
+        async for _ in self._pieces(drive):
+            pass
+        return drive.result
 
-    async def _drive(self, steps: Steps) -> Result:
-        try:
-            listen = next(steps)
-            while True:
+    async def _pieces(self, drive: Drive[T]) -> AsyncIterator[Piece]:
+        """As `Client._pieces`."""
+        with closing(drive):
+            for step in drive:
                 try:
-                    async with self.server.stream(listen.call) as lines:
+                    if isinstance(step, Call):
+                        drive.reply(await self.server.send(step))
+                        continue
+                    for restart in drive.begin(step):
+                        yield restart
+                    async with self.server.stream(step.call) as lines:
                         async for line in lines:
-                            if self.hear(listen, line):
+                            for piece in drive.hear(step, line):
+                                yield piece
+                            if drive.enough:
                                 break
                 except OllamaKitError as error:
-                    listen = steps.throw(error)
-                else:
-                    listen = steps.send(None)
-        except StopIteration as done:
-            return result_of(done)
-        finally:
-            steps.close()  # a call that is left ends here, whenever its generator would be collected
+                    drive.fail(error)
 
     async def aclose(self) -> None:
         """Closes the connections, and the record of calls."""
         await self.server.aclose()
-        self.close_audit()
+        self._close_audit()
 
     async def __aenter__(self) -> AsyncClient:
         return self

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from ollama_kit.errors import ContextOverflow, ProtocolError, ServerRefused, UsageError
+from ollama_kit.errors import ContextOverflow, OllamaKitError, ProtocolError, ServerRefused, UsageError
+from ollama_kit.guard.budget import CallBudget
+from ollama_kit.guard.conversation import Message, Request
+from ollama_kit.guard.exchange import CallContext, Cleaned, Finished, ModelCall, announce
+from ollama_kit.guard.judge import Judge
+from ollama_kit.guard.pipeline import Pipeline
 from ollama_kit.guard.policy import Policy
-from ollama_kit.guard.private.placeholders import Placeholders
 from ollama_kit.guard.profile import Profile
-from ollama_kit.guard.stages import Guards
 from ollama_kit.records.report import CountKind, Finding, Report
 from ollama_kit.server import wire
-from ollama_kit.server.wire import JSON, Flow
+from ollama_kit.server.wire import JSON, Call, Flow
 from ollama_kit.text.graphemes import cut_before
 
 BATCH = 32
@@ -28,7 +31,7 @@ _REFUSED_AS_LONG = re.compile(r"(?:exceeds (?:the|maximum) context|input .* is t
 
 @dataclass(frozen=True)
 class Embeddings:
-    """One vector a text, in the order of the texts, all of one length. The report's `dropped` says how many "texts"
+    """One vector per text, in the order of the texts, all of one length. The report's `dropped` says how many "texts"
     were cut and by how many "characters" and "tokens"; a note says it of each."""
 
     vectors: tuple[tuple[float, ...], ...]
@@ -36,8 +39,8 @@ class Embeddings:
 
 
 @dataclass(frozen=True)
-class Order:
-    """What is to be embedded, and how. `batch`: texts a request."""
+class EmbedRequest:
+    """What is to be embedded, and how. `batch`: texts per request."""
 
     model: str
     texts: tuple[str, ...]
@@ -45,8 +48,8 @@ class Order:
     too_long: TooLong = "error"
 
     @classmethod
-    def of(cls, model: str, texts: Sequence[str] | str, batch: int, too_long: TooLong) -> Order:
-        """The order for these texts; UsageError where they are none."""
+    def of(cls, model: str, texts: Sequence[str] | str, batch: int, too_long: TooLong) -> EmbedRequest:
+        """The request for these texts; UsageError where they are none."""
         given = (texts,) if isinstance(texts, str) else tuple(texts)
         for at, text in enumerate(given):
             if not isinstance(text, str):
@@ -59,7 +62,7 @@ class Order:
 
 
 @dataclass(frozen=True)
-class Piece:
+class EmbedInput:
     """A text as it is sent. `tokens` is the server's count of it (an upper bound where the tokenizer is not exact);
     `cut_tokens` and `cut_characters` are what was taken off its end."""
 
@@ -70,30 +73,85 @@ class Piece:
     cut_tokens: int = 0
 
 
-def embed_texts(order: Order, profile: Profile, policy: Policy, clock: Callable[[], float]) -> Flow[Embeddings]:
-    """The vectors of an order. The texts are untrusted: each goes through the policy's stages for messages, alone,
-    so that its vector does not depend on its neighbors; it then has to fit the model's context.
+Embedding = Generator[ModelCall | Call, Any, Embeddings]
+
+
+def embed_texts(
+    request: EmbedRequest, profile: Profile, policy: Policy, context: CallContext, judge: Judge | None = None
+) -> Embedding:
+    """The vectors of a request. The texts are untrusted: each goes through the policy's stages for messages, alone, so
+    that its vector does not depend on its neighbors; it then has to fit the model's context, and is judged where the
+    policy says so. However it ends, the hooks (and with them the audit) are told at last.
 
     ContextOverflow, naming the text, where one does not fit and may not be cut; UsageError for an empty one.
     """
-    started = clock()
-    findings: list[Finding] = []
-    pieces = []
-    for number, text in enumerate(order.texts):
-        passage = Guards(policy, profile.control_tokens, Placeholders()).message(text, f"text {number}")
-        findings += passage.findings
-        pieces.append(fitted(number, passage.text, profile, order.too_long))
-    vectors: list[tuple[float, ...]] = []
-    sent: list[Piece] = []
-    counted: list[int | None] = []
-    for start in range(0, len(pieces), order.batch):
-        got = yield from _batch(pieces[start : start + order.batch], order, profile)
-        vectors += got.vectors
-        sent += got.pieces
-        counted.append(got.counted_tokens)
-    _check_lengths(vectors, profile)
-    report = _report(order.model, profile, policy, sent, counted)
-    return Embeddings(tuple(vectors), replace(report, findings=tuple(findings), seconds=clock() - started))
+    call = _Embedding(request, profile, policy, context, judge)
+    try:
+        done = yield from call.run()
+    except OllamaKitError as error:
+        call.finish(None, error)
+        raise
+    except BaseException:  # the driver has left, or a stage broke
+        call.finish(None, None)
+        raise
+    call.finish(done.report, None)
+    return done
+
+
+class _Embedding:
+    """One embedding on its way."""
+
+    def __init__(
+        self, request: EmbedRequest, profile: Profile, policy: Policy, context: CallContext, judge: Judge | None
+    ) -> None:
+        self.request, self.profile, self.policy, self.context = request, profile, policy, context
+        self.started = context.clock()
+        budget = CallBudget(policy, context.clock, self.started)
+        self.pipeline = Pipeline.of(policy, profile, fence=context.fence, judge=judge, call=context, budget=budget)
+        self.findings: list[Finding] = []
+
+    def run(self) -> Embedding:
+        passages = []
+        for number, text in enumerate(self.request.texts):
+            passage = self.pipeline.fresh().clean(text, f"text {number}", "user")
+            self.findings += passage.findings
+            passages.append(passage)
+        announce(Cleaned(tuple(self.findings)), self.context.hooks)
+        inputs = [
+            fitted(number, passage.text, self.profile, self.request.too_long) for number, passage in enumerate(passages)
+        ]
+        self.findings += yield from self.pipeline.consult(passages)
+        vectors: list[tuple[float, ...]] = []
+        sent: list[EmbedInput] = []
+        counted: list[int | None] = []
+        for start in range(0, len(inputs), self.request.batch):
+            got = yield from _batch(inputs[start : start + self.request.batch], self.request, self.profile)
+            vectors += got.vectors
+            sent += got.pieces
+            counted.append(got.counted_tokens)
+        _check_lengths(vectors, self.profile)
+        report = _report(self.request.model, self.profile, self.policy, sent, counted)
+        return Embeddings(
+            tuple(vectors), replace(report, findings=tuple(self.findings), seconds=self.context.clock() - self.started)
+        )
+
+    def finish(self, report: Report | None, error: OllamaKitError | None) -> None:
+        """Tells how it ended."""
+        texts = tuple(Message("user", text) for text in self.request.texts)
+        announce(
+            Finished(
+                request=Request(self.request.model, texts),
+                report=report,
+                answer="",
+                error=error,
+                digest=self.profile.facts.digest,
+                host=self.profile.url,
+                policy=self.policy.name,
+                findings=tuple(self.findings),
+                seconds=self.context.clock() - self.started,
+            ),
+            self.context.hooks,
+        )
 
 
 def room(profile: Profile) -> int:
@@ -103,7 +161,7 @@ def room(profile: Profile) -> int:
     return profile.context_tokens - (not tokenizer.bos_ids) - (not tokenizer.eos_ids)
 
 
-def fitted(number: int, text: str, profile: Profile, too_long: TooLong) -> Piece:
+def fitted(number: int, text: str, profile: Profile, too_long: TooLong) -> EmbedInput:
     """A text that fits, cut where that is allowed. Where the model's tokens cannot be counted here, the bound may
     be far too high: then the server decides, which is told to refuse and not to cut."""
     tokenizer, available = profile.tokenizer, room(profile)
@@ -111,14 +169,14 @@ def fitted(number: int, text: str, profile: Profile, too_long: TooLong) -> Piece
         raise UsageError(f"text {number} is empty, or nothing is left of it: it has no vector")
     tokens = tokenizer.count(text)
     if tokens <= available or not tokenizer.exact:
-        return Piece(number, text, tokens)
+        return EmbedInput(number, text, tokens)
     if too_long == "error":
         raise _overflow(number, tokens, profile)
     kept = text[: _longest(text, lambda shorter: tokenizer.count(shorter) <= available)]
     if not kept.strip():
         raise _overflow(number, tokens, profile)
     left = tokenizer.count(kept)
-    return Piece(number, kept, left, len(text) - len(kept), tokens - left)
+    return EmbedInput(number, kept, left, len(text) - len(kept), tokens - left)
 
 
 def _longest(text: str, fits: Callable[[str], bool]) -> int:
@@ -141,26 +199,26 @@ def _longest(text: str, fits: Callable[[str], bool]) -> int:
 @dataclass(frozen=True)
 class _Got:
     vectors: list[tuple[float, ...]]
-    pieces: list[Piece]
+    pieces: list[EmbedInput]
     counted_tokens: int | None
 
 
-def _batch(pieces: Sequence[Piece], order: Order, profile: Profile) -> Flow[_Got]:
+def _batch(pieces: Sequence[EmbedInput], request: EmbedRequest, profile: Profile) -> Flow[_Got]:
     """The vectors of one request; text by text where the server finds one too long, to know which."""
     try:
-        reply = yield _call(pieces, order.model, profile)
+        reply = yield _call(pieces, request.model, profile)
     except ServerRefused as error:
         if not _REFUSED_AS_LONG.search(error.message):
             raise
         if len(pieces) > 1:
             parts = []
             for piece in pieces:
-                parts.append((yield from _batch([piece], order, profile)))
+                parts.append((yield from _batch([piece], request, profile)))
             return _joined(parts)
-        shorter = _shortened(pieces[0]) if order.too_long == "truncate" else None
+        shorter = _shortened(pieces[0]) if request.too_long == "truncate" else None
         if shorter is None:
             raise _overflow(pieces[0].number, 0, profile) from error
-        return (yield from _batch([shorter], order, profile))
+        return (yield from _batch([shorter], request, profile))
     counted = reply.get("prompt_eval_count")
     return _Got(_vectors(reply, len(pieces), profile.url), list(pieces), counted if isinstance(counted, int) else None)
 
@@ -173,7 +231,7 @@ def _joined(parts: Sequence[_Got]) -> _Got:
     )
 
 
-def _shortened(piece: Piece) -> Piece | None:
+def _shortened(piece: EmbedInput) -> EmbedInput | None:
     """The piece without its last quarter; None where nothing would be left."""
     at = cut_before(piece.text, len(piece.text) * 3 // 4)
     if not piece.text[:at].strip():
@@ -182,7 +240,7 @@ def _shortened(piece: Piece) -> Piece | None:
     return replace(piece, text=piece.text[:at], cut_characters=piece.cut_characters + gone)
 
 
-def _call(pieces: Sequence[Piece], model: str, profile: Profile) -> wire.Call:
+def _call(pieces: Sequence[EmbedInput], model: str, profile: Profile) -> wire.Call:
     spec = profile.spec
     call = wire.embed(model, [piece.text for piece in pieces], options={"num_ctx": profile.context_tokens})
     more: dict[str, Any] = {"truncate": False}
@@ -214,7 +272,7 @@ def _check_lengths(vectors: Sequence[tuple[float, ...]], profile: Profile) -> No
 
 
 def _report(
-    model: str, profile: Profile, policy: Policy, pieces: Sequence[Piece], counted: Sequence[int | None]
+    model: str, profile: Profile, policy: Policy, pieces: Sequence[EmbedInput], counted: Sequence[int | None]
 ) -> Report:
     kind = _kind(profile)
     cut = [piece for piece in pieces if piece.cut_characters]
@@ -248,7 +306,7 @@ def _kind(profile: Profile) -> CountKind:
     return "bound" if profile.tokenizer.bos_ids or profile.tokenizer.eos_ids else "exact"
 
 
-def _said(piece: Piece) -> str:
+def _said(piece: EmbedInput) -> str:
     tokens = f" ({piece.cut_tokens:,} tokens)" if piece.cut_tokens else ""
     return f"text {piece.number} was cut: {piece.cut_characters:,} characters{tokens} at its end are not in its vector"
 

@@ -10,8 +10,8 @@ from typing import Any
 from ollama_kit.guard.conversation import Message, Request
 from ollama_kit.guard.fit import Fitted
 from ollama_kit.guard.profile import Profile
+from ollama_kit.guard.streamed_reply import StreamedReply
 from ollama_kit.guard.verdict import Verdict
-from ollama_kit.guard.watch import Heard
 from ollama_kit.records.report import Attempt
 from ollama_kit.server import wire
 from ollama_kit.server.features import supports
@@ -36,7 +36,7 @@ def request_call(request: Request, profile: Profile, fitted: Fitted, seed: int, 
     return wire.chat({**body, "messages": [_turn(message) for message in fitted.messages]})
 
 
-def record(number: int, heard: Heard, verdict: Verdict, call: Call, seconds: float) -> Attempt:
+def record(number: int, heard: StreamedReply, verdict: Verdict, call: Call, seconds: float) -> Attempt:
     """The attempt as the report and the error keep it."""
     body: Mapping[str, Any] = call.body or {}
     return Attempt(

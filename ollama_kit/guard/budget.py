@@ -4,17 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
-from ollama_kit.guard.policy import Policy
 from ollama_kit.records.report import Attempt
 from ollama_kit.server.wire import Deadline
 
 
+class Limits(Protocol):
+    """The limits of a policy; None is no limit."""
+
+    @property
+    def attempts(self) -> int: ...
+    @property
+    def max_seconds(self) -> float | None: ...
+    @property
+    def max_tokens(self) -> int | None: ...
+
+
 @dataclass(frozen=True)
-class Budget:
+class CallBudget:
     """The policy's `attempts`, `max_seconds` and `max_tokens`, for a call that began at `started`."""
 
-    policy: Policy
+    policy: Limits
     clock: Callable[[], float]
     started: float
 

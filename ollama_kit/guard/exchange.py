@@ -1,28 +1,167 @@
-"""What goes between a guarded call's flow and whoever drives it."""
+"""What goes between a guarded call and those around it: the calls that a driver sends, the result, and what hooks are
+told.
+
+Hooks get values; `logging` gets lines without a word of any text.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-from ollama_kit.errors import OutputInvalid
-from ollama_kit.guard.events import Hook
+from ollama_kit.errors import OllamaKitError, OutputInvalid
+from ollama_kit.guard.control_tokens import BREAK
+from ollama_kit.guard.conversation import Request
 from ollama_kit.guard.fence import Fence
-from ollama_kit.guard.verdict import Restorer
-from ollama_kit.guard.watch import Heard
-from ollama_kit.records.report import Evidence, Report
+from ollama_kit.guard.private.placeholders import Placeholders
+from ollama_kit.guard.streamed_reply import StreamedReply
+from ollama_kit.records.report import Attempt, CountKind, Evidence, Finding, Report
 from ollama_kit.server.wire import Call
+
+LOGGER = logging.getLogger("ollama_kit.guard")
 
 
 @dataclass(frozen=True)
-class Listen:
+class Cleaned:
+    """The texts went through their stages."""
+
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The prompt fits."""
+
+    predicted_tokens: int
+    predicted_as: CountKind
+    answer_tokens: int
+    dropped_tokens: int
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request goes out."""
+
+    attempt: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Streamed:
+    """A part of the answer came: `characters` so far."""
+
+    attempt: int
+    characters: int
+
+
+@dataclass(frozen=True)
+class Answered:
+    """An attempt ended."""
+
+    attempt: Attempt
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A call ended, and how. With a `report` it gave `answer`; with an `error` it did not, or the policy made an empty
+    result of it; with neither the caller left before the end. `findings`, `attempts` and `seconds` are there in each
+    case, as far as the call came. `request` holds the caller's own texts: a hook that keeps it keeps them."""
+
+    request: Request
+    report: Report | None
+    answer: str
+    error: OllamaKitError | None
+    digest: str
+    host: str
+    policy: str = ""
+    findings: tuple[Finding, ...] = ()
+    attempts: tuple[Attempt, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def verdict(self) -> str:
+        """ "valid"; the code of the error; "length" for an answer that the caller's own bound cut; "abandoned"."""
+        if self.error is not None:
+            return self.error.code
+        if self.report is None:
+            return "abandoned"
+        return self.attempts[-1].outcome if self.attempts else "valid"  # an embedding has no attempts
+
+
+Event = Cleaned | Measured | Asked | Streamed | Answered | Finished
+Hook = Callable[[Event], None]
+
+
+def announce(event: Event, hooks: Sequence[Hook]) -> None:
+    """Tells all hooks, and the log."""
+    if LOGGER.isEnabledFor(logging.DEBUG):
+        LOGGER.debug(_line(event))
+    for hook in hooks:
+        hook(event)
+
+
+def _line(event: Event) -> str:
+    """An event without a word of any text."""
+    if isinstance(event, Cleaned):
+        return "findings: " + (", ".join(sorted({f"{found.stage}/{found.rule}" for found in event.findings})) or "none")
+    if isinstance(event, Measured):
+        return f"prompt of {event.predicted_tokens} tokens ({event.predicted_as}), room for {event.answer_tokens}"
+    if isinstance(event, Asked):
+        return f"attempt {event.attempt}, seed {event.seed}"
+    if isinstance(event, Streamed):
+        return f"attempt {event.attempt}: {event.characters} characters so far"
+    if isinstance(event, Finished):
+        return f"finished: {event.verdict} after {event.seconds:.1f} s"
+    return f"attempt {event.attempt.number}: {event.attempt.outcome} after {event.attempt.seconds:.1f} s"
+
+
+@dataclass(frozen=True)
+class Restorer:
+    """Gives an answer the caller's own words back: the hidden values, and control tokens that were broken."""
+
+    placeholders: Placeholders
+    broken: frozenset[str] = frozenset()
+
+    def __call__(self, value: Any) -> Any:
+        """The same value with its texts restored, keys too."""
+        return self.placeholders.restore(self._whole(value) if self.broken else value)
+
+    def unfinished(self, text: str) -> int:
+        """Where at the end of a text that still grows something may have begun that is to be restored whole; the
+        text's length where nothing has."""
+        beginnings, longest = self._beginnings
+        first = max(0, len(text) - longest)
+        return next((at for at in range(first, len(text)) if text[at:] in beginnings), len(text))
+
+    @cached_property
+    def _beginnings(self) -> tuple[frozenset[str], int]:
+        """Every beginning of what is to be restored, and the length of the longest."""
+        whole = (*self.placeholders.values, *(token[0] + BREAK + token[1:] for token in self.broken))
+        beginnings = frozenset(text[:end] for text in whole for end in range(1, len(text)))
+        return beginnings, max(map(len, beginnings), default=0)
+
+    def _whole(self, value: Any) -> Any:
+        if isinstance(value, str):
+            if BREAK in value:
+                for token in self.broken:
+                    value = value.replace(token[0] + BREAK + token[1:], token)
+            return value
+        if isinstance(value, dict):
+            return {self._whole(key): self._whole(inner) for key, inner in value.items()}
+        return [self._whole(item) for item in value] if isinstance(value, list) else value
+
+
+@dataclass(frozen=True)
+class ModelCall:
     """A call to send, and the ear that its lines go to, until `heard.feed` says that it has heard enough. `restore`
     gives a finished part of the answer the caller's own words back. What is heard `aside` is no part of the answer: a
     judge was asked."""
 
     call: Call
-    heard: Heard
+    heard: StreamedReply
     attempt: int
     restore: Restorer
     aside: bool = False
@@ -50,7 +189,7 @@ Reduce = Callable[[Sequence[Result]], Any]
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class CallContext:
     """What the flow takes from outside: the client's fence, a clock in seconds, a source of seeds, who wants to be
     told, whether to count exactly even where a bound proves that the prompt fits, and what makes one value of the
     results of a text that was read in parts (the context rule `map_reduce`)."""

@@ -31,8 +31,13 @@ class Fence:
 
     def around(self, text: str, name: str) -> str:
         """The document between its markers. `name` is shown to the model and has to be one short line."""
+        before, after = self.markers(text, name)
+        return before + text + after
+
+    def markers(self, text: str, name: str) -> tuple[str, str]:
+        """What goes before and after the document."""
         key = self.key(text)
-        return f"[document {key} {name}]\n{text}\n[end {key}]"
+        return f"[document {key} {name}]\n", f"\n[end {key}]"
 
 
 def preface(language: str) -> str:

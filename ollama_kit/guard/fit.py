@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from ollama_kit.errors import ContextOverflow
-from ollama_kit.guard.conversation import Message
+from ollama_kit.guard.conversation import Document, Message
+from ollama_kit.guard.draft import Draft
 from ollama_kit.guard.profile import Profile
-from ollama_kit.guard.sanitize import Draft
-from ollama_kit.guard.trimming import drop_oldest, middle_out
 from ollama_kit.records.report import CountKind
+from ollama_kit.text.graphemes import cut_after, cut_before
+from ollama_kit.text.language import language_of
 from ollama_kit.tokens.chat_template import ToolCall, Turn
 from ollama_kit.tokens.prompt import PromptCount, PromptFacts, PromptRequest, count_prompt
 
@@ -19,11 +20,113 @@ THINKING_TOKENS = 2048
 FEEDBACK_TOKENS = 256
 """Room kept where the caller did not bound the answer; never more than a quarter of the window each."""
 
-TRIMMING = {"drop_oldest": drop_oldest, "middle_out": middle_out}
+
+# -- the context rules that shorten a prompt: each gives drafts from short to long, and the longest that fits wins
+
+_LEFT_OUT = {"en": "[… {count} characters left out …]", "zh": "［……此处省略 {count} 个字符……］"}
 
 
 @dataclass(frozen=True)
-class Room:
+class Trimmed:
+    """A draft that fits, and what is no longer in it: {"turns", "characters"}."""
+
+    draft: Draft
+    dropped: Mapping[str, int]
+
+
+def drop_oldest(draft: Draft, fits: Callable[[Draft], bool]) -> Trimmed | None:
+    """The draft without its oldest exchanges, as few as will do: whole turns, a question with its answers. System
+    turns, turns marked `keep` and the last question stay, with its documents and all that came after it (a call of a
+    tool and its result). None where even that is too long."""
+    groups = _exchanges(draft)
+
+    def keeping(newest: int) -> Draft:
+        gone = {at for group in groups[: len(groups) - newest] for at in group}
+        return replace(draft, turns=tuple(turn for at, turn in enumerate(draft.turns) if at not in gone))
+
+    newest = _most(len(groups), lambda count: fits(keeping(count)))
+    if newest is None:
+        return None
+    kept = keeping(newest)
+    characters = _characters(draft.turns) - _characters(kept.turns)
+    return Trimmed(kept, {"turns": len(draft.turns) - len(kept.turns), "characters": characters})
+
+
+def middle_out(draft: Draft, fits: Callable[[Draft], bool]) -> Trimmed | None:
+    """The draft with the middle of its longest document left out, and a mark in its place. None where that is not
+    enough, or there is no document."""
+    if not draft.documents:
+        return None
+    at = max(range(len(draft.documents)), key=lambda index: len(draft.documents[index].text))
+    document = draft.documents[at]
+
+    def keeping(characters: int) -> Draft:
+        shorter = Document(_without_middle(document.text, characters), document.name)
+        return replace(draft, documents=(*draft.documents[:at], shorter, *draft.documents[at + 1 :]))
+
+    most = _most(len(document.text) - 1, lambda count: fits(keeping(count)))
+    if most is None:
+        return None
+    head, tail = _ends(document.text, most)
+    return Trimmed(keeping(most), {"characters": tail - head})
+
+
+def _exchanges(draft: Draft) -> list[list[int]]:
+    """The turns that may go, oldest first, a question together with what followed it."""
+    groups: list[list[int]] = []
+    for at, turn in enumerate(draft.turns[: draft.question]):
+        if turn.role == "system" or turn.keep:
+            continue
+        if turn.role == "user" or not groups:
+            groups.append([])
+        groups[-1].append(at)
+    return groups
+
+
+def _most(high: int, fits: Callable[[int], bool]) -> int | None:
+    """The largest count up to `high` that fits, None if not even 0 does. Looks from below, doubling, so that the work
+    goes with what fits and not with what there is."""
+    if not fits(0):
+        return None
+    low, step = 0, 1
+    while low + step <= high and fits(low + step):
+        low += step
+        step *= 2
+    high = min(high, low + step - 1)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if fits(middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _ends(text: str, characters: int) -> tuple[int, int]:
+    """Where the head ends and the tail begins when about so many characters are kept, never more."""
+    head = cut_before(text, characters // 2)
+    tail = cut_after(text, len(text) - (characters - characters // 2))
+    return head, max(head, tail)
+
+
+def _without_middle(text: str, characters: int) -> str:
+    head, tail = _ends(text, characters)
+    mark = _LEFT_OUT[language_of(text)].format(count=tail - head)
+    return f"{text[:head]}\n{mark}\n{text[tail:]}"
+
+
+def _characters(turns: Sequence[Message]) -> int:
+    return sum(len(turn.content) for turn in turns)
+
+
+TRIMMING = {"drop_oldest": drop_oldest, "middle_out": middle_out}
+
+
+# -- what fits
+
+
+@dataclass(frozen=True)
+class TokenBudget:
     """How the window is shared. `answer_tokens` is the caller's bound, if any; `thinks` and `may_retry` ask for room
     for thinking and for what is said about a failed answer; `max_context` bounds the prompt further."""
 
@@ -62,7 +165,7 @@ class Fitted:
 
 
 @dataclass(frozen=True)
-class Counting:
+class PromptCounter:
     """Counts drafts for one model. With `exactly`, also where a bound from the bytes proves that a prompt fits."""
 
     profile: Profile
@@ -80,7 +183,7 @@ class Counting:
         )
 
 
-def fit_context(draft: Draft, room: Room, counting: Counting, rule: str = "error") -> Fitted:
+def fit_context(draft: Draft, room: TokenBudget, counting: PromptCounter, rule: str = "error") -> Fitted:
     """The draft, shortened by `rule` where it does not fit. ContextOverflow, with both numbers, where the rule is
     "error", or the shortest that it allows is still too long."""
     window = counting.profile.context_tokens
@@ -101,7 +204,7 @@ def fit_context(draft: Draft, room: Room, counting: Counting, rule: str = "error
     return _fitted(trimmed.draft, messages, shorter, room, window, dropped)
 
 
-def fit_raw(prompt: str, draft: Draft, room: Room, counting: Counting) -> Fitted:
+def fit_raw(prompt: str, draft: Draft, room: TokenBudget, counting: PromptCounter) -> Fitted:
     """A prompt that is sent as it is. ContextOverflow where it does not fit: nothing is cut from what the caller has
     rendered himself."""
     tokenizer, window = counting.profile.tokenizer, counting.profile.context_tokens
@@ -116,7 +219,7 @@ def _fitted(
     draft: Draft,
     messages: tuple[Message, ...],
     count: PromptCount,
-    room: Room,
+    room: TokenBudget,
     window: int,
     dropped: Mapping[str, int] | None = None,
 ) -> Fitted:
@@ -133,7 +236,7 @@ def _turn(message: Message) -> Turn:
     )
 
 
-def _overflow(count: PromptCount, available: int, profile: Profile, room: Room) -> ContextOverflow:
+def _overflow(count: PromptCount, available: int, profile: Profile, room: TokenBudget) -> ContextOverflow:
     about = "at most " if count.kind == "approximate" else ""
     window = profile.context_tokens
     kept = window - room.reserved(window)

@@ -7,9 +7,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from dataclasses import replace
-from functools import partial
 
 from ollama_kit.errors import (
     ContextOverflow,
@@ -20,27 +19,23 @@ from ollama_kit.errors import (
     ServerTimeout,
     UsageError,
 )
-from ollama_kit.guard import events
-from ollama_kit.guard.account import Account
+from ollama_kit.guard import exchange
 from ollama_kit.guard.attempts import record, request_call
-from ollama_kit.guard.budget import Budget
+from ollama_kit.guard.budget import CallBudget
 from ollama_kit.guard.control_tokens import neutralize_control_tokens
 from ollama_kit.guard.conversation import Request
-from ollama_kit.guard.correction import correction
 from ollama_kit.guard.evidence import Sources
-from ollama_kit.guard.exchange import Listen, Result, Surroundings
-from ollama_kit.guard.fit import Counting, Fitted, Room, fit_context, fit_raw
+from ollama_kit.guard.exchange import CallContext, ModelCall, Restorer, Result
+from ollama_kit.guard.fit import Fitted, PromptCounter, TokenBudget, fit_context, fit_raw
 from ollama_kit.guard.images.attached import require_sight
-from ollama_kit.guard.judging import Judge, judge_answer, judge_inputs, said_in
-from ollama_kit.guard.leaks import find_leaks
+from ollama_kit.guard.judge import Judge, said_in
+from ollama_kit.guard.pipeline import AnswerContext, Pipeline
 from ollama_kit.guard.policy import Policy
-from ollama_kit.guard.private.placeholders import Placeholders
 from ollama_kit.guard.profile import Profile
+from ollama_kit.guard.report_builder import ReportBuilder
 from ollama_kit.guard.sanitize import sanitize
-from ollama_kit.guard.scanners.running import load_scanners
-from ollama_kit.guard.stages import Guards
-from ollama_kit.guard.verdict import Reader, Restorer, Verdict
-from ollama_kit.guard.watch import Heard, Watch
+from ollama_kit.guard.streamed_reply import RunawayDetector, StreamedReply
+from ollama_kit.guard.verdict import Reader, Verdict, correction
 from ollama_kit.records.report import Attempt, Evidence, Finding, Report
 from ollama_kit.structured.schema import Schema
 from ollama_kit.text.language import language_of
@@ -52,7 +47,7 @@ LINES_A_TOKEN, SPARE_LINES = 2, 64
 """A server streams a line a token at most; one that sends many more does not keep to num_predict."""
 
 
-Steps = Generator[Listen, None, Result]
+Steps = Generator[ModelCall, None, Result]
 
 
 def guarded_call(
@@ -60,7 +55,7 @@ def guarded_call(
     profile: Profile,
     policy: Policy,
     schema: Schema | None,
-    around: Surroundings,
+    around: CallContext,
     judge: Judge | None = None,
 ) -> Steps:
     """The whole of one guarded call. Returns a Result, or raises ContextOverflow, GuardBlocked or OutputInvalid;
@@ -69,8 +64,6 @@ def guarded_call(
     if request.think and not profile.can_think:
         raise UsageError(f"{request.model} cannot think; leave `think` out")
     require_sight(request, profile)
-    if policy.judge is not None and judge is None:
-        raise UsageError("the policy names a judge, and this call was given none")
     call = _Call(request, profile, policy, schema, around, judge)
     try:
         result = yield from call.run()
@@ -93,21 +86,24 @@ class _Call:
         profile: Profile,
         policy: Policy,
         schema: Schema | None,
-        around: Surroundings,
+        around: CallContext,
         judge: Judge | None,
     ) -> None:
         self.request, self.profile, self.policy, self.schema, self.around = request, profile, policy, schema, around
         self.judge = judge
         self.started = around.clock()
-        self.budget = Budget(policy, around.clock, self.started)
-        self.placeholders = Placeholders()
-        self.scanners = load_scanners(policy.scanners) if policy.scanners else None
+        self.budget = CallBudget(policy, around.clock, self.started)
+        self.pipeline = Pipeline.of(policy, profile, fence=around.fence, judge=judge, call=around, budget=self.budget)
+        if self.pipeline.left_out:
+            missing = ", ".join(stage.name for stage in self.pipeline.left_out)
+            raise UsageError(f"the policy turns on stages that this call cannot run: {missing}")
+        self.placeholders = self.pipeline.context.placeholders
         self.findings: list[Finding] = []
-        self.counting = Counting(profile, request.think, request.tools, around.count_exactly)
+        self.counting = PromptCounter(profile, request.think, request.tools, around.count_exactly)
         self.answer_tokens = request.answer_tokens
         seed = _seed(request, profile)
         self.seed = around.draw_seed() if seed is None else seed
-        self.account = Account(request, profile, policy, schema)
+        self.account = ReportBuilder(request, profile, policy, schema)
         self.attempts: list[Attempt] = []
         self.roomier = False
 
@@ -117,11 +113,11 @@ class _Call:
         while True:
             fitted = self._fit(feedback)
             if not self.attempts:
-                self.findings += yield from judge_inputs(self.judge, self.request, self.draft, self.around, self.budget)
+                self.findings += yield from self.pipeline.consult(self.passages)
             verdict, heard = yield from self._attempt(fitted)
             if verdict.outcome == "valid" or self._cut_as_asked(verdict):
                 said = self.placeholders.hide(said_in(verdict.text, heard.tool_calls))
-                self.findings += yield from judge_answer(self.judge, said, self.draft, self.around, self.budget)
+                self.findings += yield from self.pipeline.consult_on_answer(said, self._asked_about())
                 return self._result(verdict, heard, fitted)
             if verdict.outcome == "length" and self._more_room(fitted):
                 continue
@@ -133,8 +129,8 @@ class _Call:
                 return self._failed(verdict, fitted)
             feedback = self._feedback(verdict)
 
-    def tell(self, event: events.Event) -> None:
-        events.announce(event, self.around.hooks)
+    def tell(self, event: exchange.Event) -> None:
+        exchange.announce(event, self.around.hooks)
 
     def finish(self, result: Result | None, error: OllamaKitError | None) -> None:
         """Tells how the call ended."""
@@ -144,13 +140,32 @@ class _Call:
     # -- sanitize
 
     def _clean(self) -> None:
-        guards = Guards(self.policy, self.profile.control_tokens, self.placeholders, self.scanners)
         system = "" if self.request.raw is not None else self.profile.facts.system
-        cleaned = sanitize(self.request, guards, self.around.fence, system)
+        cleaned = sanitize(self.request, self.pipeline, system)
         self.draft = self.sent = cleaned.draft
+        self.passages = cleaned.passages
         self.findings = list(cleaned.findings)
-        self.tell(events.Cleaned(cleaned.findings))
-        self.reader = self._reader(cleaned.findings)
+        self.tell(exchange.Cleaned(cleaned.findings))
+        broken = frozenset(found.detail for found in cleaned.findings if found.stage == "control_tokens")
+        self.reader = Reader(self.pipeline, Restorer(self.placeholders, broken))
+        self.answer_context = self._answer_context()
+
+    def _answer_context(self) -> AnswerContext:
+        """What answers are checked against, in the caller's own words."""
+        restore, documents, turns = self.reader.restore, self.request.documents, self.draft.turns
+        asked = [restore(turn.content) for turn in turns if turn.role != "system"]
+        return AnswerContext(
+            schema=self.schema,
+            sources=Sources(documents),
+            question=asked[-1] if asked else "",
+            system=restore("\n".join(turn.content for turn in turns if turn.role == "system")),
+            given=(*asked, *(document.text for document in documents)),
+        )
+
+    def _asked_about(self) -> AnswerContext:
+        """The same for a model that is asked about the answer: it sees the question as the first one did."""
+        at = self.draft.question
+        return replace(self.answer_context, question="" if at is None else self.draft.turns[at].content)
 
     # -- fit
 
@@ -167,14 +182,14 @@ class _Call:
                 attempts=self.attempts,
             ) from error
         dropped = fitted.dropped.get("tokens", 0)
-        self.tell(events.Measured(fitted.predicted_tokens, fitted.predicted_as, fitted.answer_tokens, dropped))
+        self.tell(exchange.Measured(fitted.predicted_tokens, fitted.predicted_as, fitted.answer_tokens, dropped))
         return fitted
 
     def _fitted(self, feedback: str) -> Fitted:
         may_retry = self.schema is not None and self.policy.attempts > 1 and self.request.raw is None
         bound = self.budget.bounded(self.answer_tokens, self.attempts)
-        # Room for feedback is held back once, for whatever comes after the first attempt.
-        room = Room(bound, self.request.think, may_retry and not self.attempts, self.policy.max_context)
+        # TokenBudget for feedback is held back once, for whatever comes after the first attempt.
+        room = TokenBudget(bound, self.request.think, may_retry and not self.attempts, self.policy.max_context)
         if self.request.raw is not None:
             return fit_raw(self.request.raw, self.draft, room, self.counting)
         draft = replace(self.draft, feedback=feedback)
@@ -188,25 +203,27 @@ class _Call:
 
     # -- send and read
 
-    def _attempt(self, fitted: Fitted) -> Generator[Listen, None, tuple[Verdict, Heard]]:
+    def _attempt(self, fitted: Fitted) -> Generator[ModelCall, None, tuple[Verdict, StreamedReply]]:
         number, began = len(self.attempts) + 1, self.around.clock()
         seed = self.seed + number - 1
         self.sent = fitted.draft
         call = replace(
             request_call(self.request, self.profile, fitted, seed, self.schema), deadline=self.budget.deadline()
         )
-        heard = Heard(Watch(), self.budget.out_of_time, most_lines=LINES_A_TOKEN * fitted.answer_tokens + SPARE_LINES)
-        self.tell(events.Asked(number, seed))
+        heard = StreamedReply(
+            RunawayDetector(), self.budget.out_of_time, most_lines=LINES_A_TOKEN * fitted.answer_tokens + SPARE_LINES
+        )
+        self.tell(exchange.Asked(number, seed))
         try:
-            yield Listen(call, heard, number, self.reader.restore)
+            yield ModelCall(call, heard, number, self.reader.restore)
         except (ProtocolError, ServerTimeout) as error:
             self._bear(error, heard)
-        verdict = self.reader.judge(heard)
+        verdict = self.reader.judge(heard, replace(self.answer_context, fence_keys=self.sent.keys()))
         self.attempts.append(record(number, heard, verdict, call, self.around.clock() - began))
-        self.tell(events.Answered(self.attempts[-1]))
+        self.tell(exchange.Answered(self.attempts[-1]))
         return verdict, heard
 
-    def _bear(self, error: ServerError, heard: Heard) -> None:
+    def _bear(self, error: ServerError, heard: StreamedReply) -> None:
         """Takes an answer that stopped half-way for a failed attempt; raises the error of one that never began."""
         if heard.last:  # it was whole before it broke
             return
@@ -216,22 +233,6 @@ class _Call:
             heard.broken = error.message
         else:
             raise error
-
-    def _reader(self, findings: Sequence[Finding]) -> Reader:
-        documents, turns = self.request.documents, self.draft.turns
-        broken = frozenset(found.detail for found in findings if found.stage == "control_tokens")
-        restore = Restorer(self.placeholders, broken)
-        system = restore("\n".join(turn.content for turn in turns if turn.role == "system"))
-        asked = [restore(turn.content) for turn in turns if turn.role != "system"]
-        given = (*asked, *(document.text for document in documents))
-
-        def leaks(answer: str) -> tuple[Finding, ...]:
-            return find_leaks(answer, self.sent.keys(), system, given)
-
-        scan = None
-        if self.scanners is not None and self.scanners.output:
-            scan = partial(self.scanners.check_output, asked[-1] if asked else "")
-        return Reader(self.schema, self.policy, restore, Sources(documents), leaks, scan)
 
     # -- retry
 
@@ -263,7 +264,7 @@ class _Call:
 
     # -- result
 
-    def _result(self, verdict: Verdict, heard: Heard, fitted: Fitted) -> Result:
+    def _result(self, verdict: Verdict, heard: StreamedReply, fitted: Fitted) -> Result:
         complete = verdict.outcome == "valid"
         note = () if complete else (f"the answer was cut at {fitted.answer_tokens} tokens, as asked",)
         self.findings += verdict.findings

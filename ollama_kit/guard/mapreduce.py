@@ -9,15 +9,14 @@ from typing import Any
 
 from ollama_kit.errors import ContextOverflow, UsageError
 from ollama_kit.guard.conversation import Document, Request
-from ollama_kit.guard.exchange import Result, Surroundings
-from ollama_kit.guard.fit import Counting, Room, fit_context
+from ollama_kit.guard.exchange import CallContext, Result
+from ollama_kit.guard.fit import PromptCounter, TokenBudget, fit_context
 from ollama_kit.guard.flow import Steps, guarded_call
-from ollama_kit.guard.judging import Judge
+from ollama_kit.guard.judge import Judge
+from ollama_kit.guard.pipeline import Pipeline
 from ollama_kit.guard.policy import Policy
-from ollama_kit.guard.private.placeholders import Placeholders
 from ollama_kit.guard.profile import Profile
 from ollama_kit.guard.sanitize import sanitize
-from ollama_kit.guard.stages import Guards
 from ollama_kit.records.report import Finding
 from ollama_kit.structured.schema import Schema
 from ollama_kit.text.graphemes import cut_before
@@ -31,7 +30,7 @@ def call_in_parts(
     profile: Profile,
     policy: Policy,
     schema: Schema | None,
-    around: Surroundings,
+    around: CallContext,
     judge: Judge | None = None,
 ) -> Steps:
     """One guarded call where everything fits; else one for each part of the documents, oldest part first, and the
@@ -59,23 +58,19 @@ def call_in_parts(
 
 
 def _overflow(
-    request: Request, profile: Profile, policy: Policy, schema: Schema | None, around: Surroundings
+    request: Request, profile: Profile, policy: Policy, schema: Schema | None, around: CallContext
 ) -> ContextOverflow | None:
     """By how much the request is too long, None if it fits. Nothing is sent, and nobody is told."""
-    softened = {"secrets": _flag(policy.secrets), "personal": _flag(policy.personal)}
-    quiet = replace(policy, **softened, injection="off", scanners=None)  # type: ignore[arg-type]
-    guards = Guards(quiet, profile.control_tokens, Placeholders())
-    draft = sanitize(request, guards, around.fence, profile.facts.system).draft
-    room = Room(request.answer_tokens, request.think, schema is not None and policy.attempts > 1, policy.max_context)
+    quiet = policy.softened().with_settings(injection="off", scanners=None, judge=None)
+    draft = sanitize(request, Pipeline.of(quiet, profile, fence=around.fence), profile.facts.system).draft
+    room = TokenBudget(
+        request.answer_tokens, request.think, schema is not None and policy.attempts > 1, policy.max_context
+    )
     try:
-        fit_context(draft, room, Counting(profile, request.think, request.tools, around.count_exactly))
+        fit_context(draft, room, PromptCounter(profile, request.think, request.tools, around.count_exactly))
     except ContextOverflow as error:
         return error
     return None
-
-
-def _flag(word: str) -> str:
-    return "flag" if word == "block" else word
 
 
 def _parts(

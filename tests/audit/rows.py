@@ -8,7 +8,7 @@ from typing import Any
 
 from ollama_kit.audit.row import AuditRow, row_of, utc
 from ollama_kit.guard.conversation import Document, Message, Request
-from ollama_kit.guard.events import Finished
+from ollama_kit.guard.exchange import Finished
 from ollama_kit.records.report import Attempt, Finding, Report
 
 START = datetime(2026, 1, 31, 8, 5, tzinfo=timezone.utc)

@@ -67,7 +67,7 @@ def ask(
         client = Client(settings, hooks=hooks, server=Server(connection(scripted)))  # type: ignore[assignment]
         work = _blocking  # type: ignore[assignment]
     if clock is not None:
-        client._around = replace(client._around, clock=clock)
+        client._context = replace(client._context, clock=clock)
     try:
         result = work(client, way.endswith("stream"), call)
     except OllamaKitError as error:

@@ -10,7 +10,7 @@ import pytest
 
 from ollama_kit import AsyncClient, Client
 from ollama_kit.errors import ContextOverflow, OllamaKitError, OutputInvalid
-from ollama_kit.guard.events import Answered, Asked, Cleaned, Event, Finished, Measured, Streamed
+from ollama_kit.guard.exchange import Answered, Asked, Cleaned, Event, Finished, Measured, Streamed
 from ollama_kit.settings import Settings
 from tests.guard.calling import WAYS, ask
 from tests.guard.conftest import Say

@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from ollama_kit import Client, Document, Message
 from ollama_kit.errors import ContextOverflow, OutputInvalid
 from ollama_kit.guard.fence import Fence
-from ollama_kit.guard.fit import Counting, Room, fit_context
+from ollama_kit.guard.fit import PromptCounter, TokenBudget, fit_context
 from ollama_kit.guard.profile import Profile
 from ollama_kit.guard.sanitize import Draft
 from ollama_kit.settings import Settings
@@ -36,9 +36,9 @@ def profile() -> Iterator[Profile]:
 
 @dataclass
 class Counted:
-    """Counting that notes how many characters it was given each time."""
+    """PromptCounter that notes how many characters it was given each time."""
 
-    inner: Counting
+    inner: PromptCounter
     lengths: list[int] = field(default_factory=list)
 
     @property
@@ -68,7 +68,7 @@ drafts = st.builds(
     st.sampled_from([None, FENCE]),
 )
 rooms = st.builds(
-    Room,
+    TokenBudget,
     answer_tokens=st.one_of(st.none(), st.integers(1, 500)),
     thinks=st.booleans(),
     may_retry=st.booleans(),
@@ -79,11 +79,11 @@ rooms = st.builds(
 @given(drafts, rooms, st.integers(200, 1500), st.sampled_from(RULES))
 @settings(deadline=None, max_examples=250)
 def test_what_is_sent_fits_and_holds_all_that_must_stay(
-    profile: Profile, draft: Draft, room: Room, window: int, rule: str
+    profile: Profile, draft: Draft, room: TokenBudget, window: int, rule: str
 ) -> None:
     """For every rule: prompt and answer within the window, and no kept turn, system turn or question is lost."""
-    counting = Counting(replace(profile, context_tokens=window))
-    exact = Counting(counting.profile, exactly=True)
+    counting = PromptCounter(replace(profile, context_tokens=window))
+    exact = PromptCounter(counting.profile, exactly=True)
     refused = None
     try:
         fitted = fit_context(draft, room, counting, rule)
@@ -128,8 +128,8 @@ def test_drop_oldest_drops_whole_exchanges_and_as_few_as_possible(
     profile: Profile, turns: list[Message], window: int
 ) -> None:
     """Compared with trying them all, one after the other."""
-    draft, room = Draft(tuple(turns)), Room(answer_tokens=20)
-    counting = Counting(replace(profile, context_tokens=window), exactly=True)
+    draft, room = Draft(tuple(turns)), TokenBudget(answer_tokens=20)
+    counting = PromptCounter(replace(profile, context_tokens=window), exactly=True)
     expected = None
     groups = exchanges(draft)
     for count in range(len(groups) + 1):
@@ -158,8 +158,8 @@ def test_middle_out_keeps_both_ends_and_says_how_much_is_gone(profile: Profile, 
     """In the document's language; the longest document only; no character of the room is wasted."""
     text = f"HEAD {letter * 3000} TAIL"
     draft = Draft((Message("user", "Sum it up."),), (Document("short", "s"), Document(text, "long")))
-    counting = Counting(replace(profile, context_tokens=1500), exactly=True)
-    fitted = fit_context(draft, Room(answer_tokens=100), counting, "middle_out")
+    counting = PromptCounter(replace(profile, context_tokens=1500), exactly=True)
+    fitted = fit_context(draft, TokenBudget(answer_tokens=100), counting, "middle_out")
     short, trimmed = fitted.draft.documents
     assert short.text == "short"
     gone = fitted.dropped["characters"]
@@ -209,13 +209,13 @@ def test_a_question_of_a_tool_keeps_call_and_result(client: Client, scripted: Sc
 
 def test_room_is_held_back_for_answer_thinking_and_feedback(profile: Profile) -> None:
     """What is held back, in tokens of a window of 4,096."""
-    assert Room().reserved(4096) == 512
-    assert Room(thinks=True).reserved(4096) == 512 + 1024
-    assert Room(thinks=True).reserved(16384) == 512 + 2048
-    assert Room(may_retry=True).reserved(4096) == 512 + 256
-    assert Room(answer_tokens=100, thinks=True).reserved(4096) == 100
-    assert Room(max_context=1000).for_prompt(4096) == 1000
-    assert Room(max_context=9999).for_prompt(4096) == 4096 - 512
+    assert TokenBudget().reserved(4096) == 512
+    assert TokenBudget(thinks=True).reserved(4096) == 512 + 1024
+    assert TokenBudget(thinks=True).reserved(16384) == 512 + 2048
+    assert TokenBudget(may_retry=True).reserved(4096) == 512 + 256
+    assert TokenBudget(answer_tokens=100, thinks=True).reserved(4096) == 100
+    assert TokenBudget(max_context=1000).for_prompt(4096) == 1000
+    assert TokenBudget(max_context=9999).for_prompt(4096) == 4096 - 512
 
 
 def test_the_prompt_of_a_retry_has_the_room_that_was_held_back(
@@ -283,13 +283,13 @@ def test_the_work_of_fitting_goes_with_what_fits(profile: Profile) -> None:
     """Beyond one count of all there is, no more characters are counted for a document ten times as long."""
     spent = []
     for size in (100_000, 1_000_000):
-        counted = Counted(Counting(profile))
+        counted = Counted(PromptCounter(profile))
         draft = Draft((Message("user", "?"),), (Document("x" * size, "d"),))
-        fit_context(draft, Room(), counted, "middle_out")  # type: ignore[arg-type]
+        fit_context(draft, TokenBudget(), counted, "middle_out")  # type: ignore[arg-type]
         assert counted.lengths[0] >= size
         spent.append(sum(counted.lengths[1:]))
     assert spent[1] <= 1.2 * spent[0] < 40 * 4096
-    many = Counted(Counting(profile))
+    many = Counted(PromptCounter(profile))
     turns = tuple(Message("user" if at % 2 == 0 else "assistant", "y" * 50) for at in range(20_001))
-    fit_context(Draft(turns), Room(), many, "drop_oldest")  # type: ignore[arg-type]
+    fit_context(Draft(turns), TokenBudget(), many, "drop_oldest")  # type: ignore[arg-type]
     assert sum(many.lengths[1:]) < 40 * 4096

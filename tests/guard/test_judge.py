@@ -15,7 +15,7 @@ from ollama_kit import AsyncClient, Client, Document, Message
 from ollama_kit.audit.log import read_rows
 from ollama_kit.client import Delta
 from ollama_kit.errors import GuardBlocked, ModelMissing, RemoteHostRefused, SpecError
-from ollama_kit.guard import judging
+from ollama_kit.guard import judge
 from ollama_kit.guard.judge import (
     FORMS,
     Form,
@@ -334,7 +334,7 @@ def test_a_judge_has_its_own_time(bench: Bench, on_error: str) -> None:
 
     bench.replies[""] = late
     with Client(Settings(host=bench.server.url)) as client:
-        client._around = replace(client._around, clock=lambda: now[0])
+        client._context = replace(client._context, clock=lambda: now[0])
         ask: Callable[[], Any] = lambda: client.chat(  # noqa: E731
             "m", "hello", policy=judged("llama-guard3", timeout_s=10, on_error=on_error)
         )
@@ -367,22 +367,22 @@ def test_a_long_text_is_judged_in_pieces_and_none_of_it_is_left_out(client: Clie
 def test_pieces_cover_a_text_or_are_none(length: int, limit: int) -> None:
     """Each fits, each place is in one, and neighbors share enough for a sentence."""
     text = "".join(chr(0x4E00 + at) for at in range(length))
-    parts = judging.pieces(text, lambda part: len(part) <= limit)
+    parts = judge.pieces(text, lambda part: len(part) <= limit)
     if not parts:
-        assert limit < 4 * judging.OVERLAP + 1
+        assert limit < 4 * judge.OVERLAP + 1
         return
     assert all(len(part) <= limit for part in parts)
     ends = 0
     for part in parts:
         start = text.index(part)
-        assert start <= max(0, ends - judging.OVERLAP)
+        assert start <= max(0, ends - judge.OVERLAP)
         ends = start + len(part)
     assert ends == length
 
 
 def test_a_text_beyond_all_pieces_is_not_judged(client: Client, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is said, by the rule, and no request is spent on a part of it."""
-    monkeypatch.setattr(judging, "MOST_PIECES", 1)
+    monkeypatch.setattr(judge, "MOST_PIECES", 1)
     policy = {**judged("llama-guard3"), "context": "middle_out"}
     with pytest.raises(GuardBlocked, match="too long for its window"):
         client.chat("m", [], documents=["x" * 6000], policy=policy)

@@ -11,12 +11,12 @@ from hypothesis import given, settings, strategies as st
 
 from ollama_kit import AsyncClient, Client
 from ollama_kit.client import Delta, Partial, Restart, Result
-from ollama_kit.client.streaming import Streamer
+from ollama_kit.client.drive import Streamer
 from ollama_kit.errors import OutputInvalid, SchemaError
-from ollama_kit.guard.exchange import Listen
+from ollama_kit.guard.exchange import ModelCall
 from ollama_kit.guard.private.placeholders import Placeholders
+from ollama_kit.guard.streamed_reply import StreamedReply
 from ollama_kit.guard.verdict import Restorer
-from ollama_kit.guard.watch import Heard
 from ollama_kit.server import wire
 from ollama_kit.settings import Settings
 from tests.guard.conftest import Say
@@ -82,8 +82,8 @@ def test_any_text_in_any_pieces_joins_to_what_it_is_as_a_whole(said: list[str]) 
     hidden = Placeholders()
     hidden.of("phone", SECRET)
     restore = Restorer(hidden, frozenset({"<|x>", "|x", "<<a>"}))
-    heard, streamer, shown = Heard(), Streamer(structured=False), []
-    listen = Listen(wire.chat({}), heard, 1, restore)
+    heard, streamer, shown = StreamedReply(), Streamer(structured=False), []
+    listen = ModelCall(wire.chat({}), heard, 1, restore)
     for piece in [*said, None]:
         heard.feed({"message": {"content": piece or ""}, "done": piece is None})
         shown += [delta.text for delta in streamer.pieces(listen) if isinstance(delta, Delta)]

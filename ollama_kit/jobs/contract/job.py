@@ -89,10 +89,10 @@ class ContractJob:
 
     def _policy(self) -> Policy:
         """The policy of every call; SpecNotFound where there is none of that name."""
-        return self.client.policy_of(self.model, {"policy": {"extends": self.policy, "context": "error"}})
+        return self.client.policy_for(self.model, {"extends": self.policy, "context": "error"})
 
     def _planner(self, purpose: Purpose) -> Planner:
-        spec = self.client.spec(self.model)
+        spec = self.client.spec_for(self.model)
         own = self.own if purpose == "facts" else None
         thinks = bool(spec and spec.thinking)
         return Planner(self.client.profile(self.model), self._policy(), purpose, own, thinks)

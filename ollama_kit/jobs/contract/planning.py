@@ -9,7 +9,7 @@ from typing import Literal
 
 from ollama_kit.documents.document import ReadDocument
 from ollama_kit.errors import UsageError
-from ollama_kit.guard.fit import Room
+from ollama_kit.guard.fit import TokenBudget
 from ollama_kit.guard.policy import Policy
 from ollama_kit.guard.profile import Profile
 from ollama_kit.jobs.contract.asking import PASSAGE, Ask, Subject
@@ -150,7 +150,7 @@ class Planner:
         """Tokens that the model's context has for a prompt and a text, beside the answer, the fence and the chat
         template."""
         context = self.profile.context_tokens
-        asked = Room(None, self.thinks, self.policy.attempts > 1, self.policy.max_context)
+        asked = TokenBudget(None, self.thinks, self.policy.attempts > 1, self.policy.max_context)
         most = min(context - context * ANSWER_EIGHTHS // 8, asked.for_prompt(context))
         return most - AROUND_TOKENS - self._count(name)
 

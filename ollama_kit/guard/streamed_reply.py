@@ -14,7 +14,7 @@ TAIL = max(length for length, _ in LOOKS)
 
 
 @dataclass
-class Watch:
+class RunawayDetector:
     """Notices when a text has begun to run in circles. Fed piece by piece; work is linear in the text."""
 
     blanks: int = 0
@@ -55,7 +55,7 @@ def shortest_period(text: str) -> int:
     return len(text) - (border[-1] if border else 0)
 
 
-class Heard:
+class StreamedReply:
     """What a streamed answer has said so far. `feed` takes each line of the stream and is True when to hang up.
 
     `out_of_time` says, when asked, whether the call's time is up; after `most_lines` the server has forgotten how
@@ -64,7 +64,7 @@ class Heard:
 
     def __init__(
         self,
-        watch: Watch | None = None,
+        watch: RunawayDetector | None = None,
         out_of_time: Callable[[], bool] = lambda: False,
         most_lines: int | None = None,
     ) -> None:

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 from ollama_kit.errors import OllamaKitError, OutputInvalid
 from ollama_kit.guard.conversation import Request
-from ollama_kit.guard.events import Finished
-from ollama_kit.guard.exchange import Result
+from ollama_kit.guard.exchange import Finished, Result
 from ollama_kit.guard.fit import Fitted
 from ollama_kit.guard.images.attached import CAUTION, has_images
 from ollama_kit.guard.policy import Policy
@@ -19,7 +18,7 @@ from ollama_kit.structured.schema import Schema
 
 
 @dataclass(frozen=True)
-class Account:
+class ReportBuilder:
     """The parts of a report that do not change from one attempt to the next."""
 
     request: Request

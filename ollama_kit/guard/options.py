@@ -1,0 +1,81 @@
+"""What a key of a policy may hold: a word, a number, or a mapping that a stage reads itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from ollama_kit.errors import SpecError
+from ollama_kit.specs.keys import described
+from ollama_kit.specs.source import Source
+
+
+@dataclass(frozen=True)
+class Words:
+    """One of a few words, the strongest first; without a `default` of its own the first is it."""
+
+    words: tuple[str, ...]
+    default: str
+
+    def read(self, key: str, value: Any, source: Source) -> str:
+        """The word that is written there. YAML reads a bare on and off as true and false; a bare `on` is the first
+        word where there is no "on"."""
+        word = {True: "on", False: "off"}.get(value, value) if isinstance(value, bool) else value
+        if word == "on" and "on" not in self.words:
+            word = self.words[0]
+        if word not in self.words:
+            said = f"{key} must be {', '.join(self.words[:-1])} or {self.words[-1]}, not {described(value)}"
+            raise SpecError(said, path=source.path, line=source.line(key))
+        return str(word)
+
+    def softened(self, word: Any) -> Any:
+        """`flag` instead of `block`, where there is such a word: what the stage would find, and nothing refused."""
+        return "flag" if word == "block" and "flag" in self.words else word
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number from `least` up, whole where `kind` is int; `removable` if null may take the limit away."""
+
+    kind: type
+    least: float
+    default: float | None = None
+    removable: bool = True
+
+    def read(self, key: str, value: Any, source: Source) -> Any:
+        """The number, None for no limit."""
+        whole = self.kind is int
+        right = (
+            isinstance(value, int | float) and not isinstance(value, bool) and not (whole and isinstance(value, float))
+        )
+        if value is None and self.removable:
+            return None
+        if not right or not self.least <= value < math.inf:
+            what = "a whole number" if whole else "a number"
+            said = f"{key} must be {what} from {self.least:g} up, not {described(value)}"
+            raise SpecError(said, path=source.path, line=source.line(key))
+        return self.kind(value)
+
+    def softened(self, value: Any) -> Any:
+        return value
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """A mapping with keys of its own. `parse` gives the stage's own value for it, None where it is off; `soften` the
+    one that finds the same and refuses nothing."""
+
+    parse: Callable[[Any, Source], Any]
+    soften: Callable[[Any], Any] = lambda value: value
+    default: None = None
+
+    def read(self, key: str, value: Any, source: Source) -> Any:
+        return self.parse(value, source)
+
+    def softened(self, value: Any) -> Any:
+        return None if value is None else self.soften(value)
+
+
+Option = Words | Number | Mapped

@@ -1,0 +1,50 @@
+"""The guard's verdict on a text, without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from ollama_kit.errors import GuardBlocked
+from ollama_kit.guard.control_tokens import WELL_KNOWN, ControlTokens
+from ollama_kit.guard.pipeline import Pipeline
+from ollama_kit.guard.policy import Policy, PolicyLike, load_policy
+from ollama_kit.records.report import Finding
+
+ScanVerdict = Literal["clean", "flagged", "blocked"]
+
+
+@dataclass(frozen=True)
+class Scan:
+    """What the guard says of one text. "flagged" means that an order to the model, or something else of severity
+    medium or high, was found: that a text names people or holds a link is listed, and no reason for alarm. `left_out`
+    names the stages of the policy that cannot run without a model."""
+
+    verdict: ScanVerdict
+    findings: tuple[Finding, ...]
+    reason: str = ""
+    left_out: tuple[str, ...] = ()
+
+
+def scan(text: str, policy: PolicyLike = "standard", tokens: Iterable[str] = WELL_KNOWN) -> Scan:
+    """The verdict on a text as a document from outside. `tokens` are a model's control tokens; by default those of
+    the families that most people run.
+
+    >>> scan("明天下午3点开会。").verdict, scan("好的<|im_end|>").verdict
+    ('clean', 'flagged')
+    """
+    chosen, known = load_policy(policy), ControlTokens.of(tokens)
+    pipeline = Pipeline.of(chosen, known)
+    missing = tuple(stage.name for stage in pipeline.left_out if stage.asks)
+    try:
+        findings = pipeline.clean(text, "text", "document").findings
+    except GuardBlocked as blocked:
+        # The stages that would have come after the refusal are asked too, so that one sees all there is.
+        return Scan("blocked", _findings(text, chosen, known), blocked.reason, missing)
+    alarming = any(found.stage == "injection" or found.severity in ("medium", "high") for found in findings)
+    return Scan("flagged" if alarming else "clean", findings, "", missing)
+
+
+def _findings(text: str, policy: Policy, tokens: ControlTokens) -> tuple[Finding, ...]:
+    return Pipeline.of(policy.softened(), tokens).clean(text, "text", "document").findings

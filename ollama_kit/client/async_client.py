@@ -58,7 +58,7 @@ class AsyncClient(BaseClient):
     ) -> Result:
         """As `Client.chat`."""
         request = self._request(model, messages, documents, how)
-        return await self._result(self._drive(request, schema, how, await self._profiles_for(model, how)))
+        return await self._result(self._drive(request, schema, how, await self._profiles_for(model, schema, how)))
 
     async def extract(
         self, model: str, documents: Documents, schema: Any, *, prompt: str = "", **how: Unpack[CallOptions]
@@ -72,7 +72,7 @@ class AsyncClient(BaseClient):
     ) -> Result:
         """As `Client.generate`."""
         request = self._request(model, () if raw else prompt, (), how, raw=prompt if raw else None)
-        return await self._result(self._drive(request, schema, how, await self._profiles_for(model, how)))
+        return await self._result(self._drive(request, schema, how, await self._profiles_for(model, schema, how)))
 
     async def stream(
         self,
@@ -85,7 +85,7 @@ class AsyncClient(BaseClient):
     ) -> AsyncIterator[Piece]:
         """As `Client.stream`."""
         request = self._request(model, messages, documents, how)
-        drive = self._drive(request, schema, how, await self._profiles_for(model, how), streamed=True)
+        drive = self._drive(request, schema, how, await self._profiles_for(model, schema, how), streamed=True)
         async for piece in self._pieces(drive):
             yield piece
         yield drive.result
@@ -101,7 +101,9 @@ class AsyncClient(BaseClient):
     ) -> Embeddings:
         """As `Client.embed`."""
         request, chosen = EmbedRequest.of(model, texts, batch, too_long), self.policy_for(model, policy)
-        return await self._result(self._embedding(request, chosen, await self._profiles_for(model, {"policy": policy})))
+        return await self._result(
+            self._embedding(request, chosen, await self._profiles_for(model, None, {"policy": policy}))
+        )
 
     async def profile(self, model: str) -> Profile:
         """As `Client.profile`."""
@@ -114,9 +116,10 @@ class AsyncClient(BaseClient):
             require_local(self.server.host, found.facts, allow_remote=self.settings.allow_remote)
             return self._keep_profile(model, found)
 
-    async def _profiles_for(self, model: str, how: CallOptions) -> Callable[[str], Profile]:
-        """Asks about a call's model, and its judge's, and gives what is known of them."""
-        policy = self.policy_for(model, how.get("policy"))
+    async def _profiles_for(self, model: str, schema: Any, how: CallOptions) -> Callable[[str], Profile]:
+        """Asks about a call's model, and its judge's, and gives what is known of them; says first what is wrong with
+        the schema or the policy."""
+        _, policy = self._checked(model, schema, how)
         names = (model,) if policy.judge is None else (policy.judge.model, model)
         known = {name: await self.profile(name) for name in names}
         return known.__getitem__

@@ -159,7 +159,7 @@ def test_no_answer_without_a_record(client: Client, path: Path, says: Say) -> No
 
 def test_a_failed_call_that_can_not_be_recorded_says_both(client: Client, path: Path) -> None:
     """The audit's error is raised, and the call's own stands behind it."""
-    client.close_audit()
+    client._close_audit()
     with pytest.raises(AuditError, match="closed") as caught:
         client.chat("m", "x" * 5000)
     assert isinstance(caught.value.__context__, ContextOverflow)

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings, strategies as st
 from ollama_kit.guard.control_tokens import BREAK, ControlTokens, neutralize_control_tokens
 from ollama_kit.guard.markup import disarm_markup
 from ollama_kit.guard.normalize import normalize_text
-from ollama_kit.records.report import MOST
+from ollama_kit.records.report import MOST_FINDINGS
 from tests.guard.vectors import lines_run, vectors
 
 SHOWN_BREAK = "¦"
@@ -159,5 +159,5 @@ def test_a_long_text_of_openers_is_read_to_its_end(unit: str) -> None:
     """Patterns do not go back over what they have read: at quadratic cost this would take minutes."""
     text = unit * 30_000
     changed, findings = disarm_markup(text, "x")
-    assert len(findings) <= 4 * MOST
+    assert len(findings) <= 4 * MOST_FINDINGS
     assert changed.text.replace(BREAK, "") == text

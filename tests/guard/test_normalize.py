@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from ollama_kit.guard.normalize import normalize_text
-from ollama_kit.records.report import MOST
+from ollama_kit.records.report import MOST_FINDINGS
 from tests.guard.vectors import lines_run, vectors
 
 SUSPECTS = (
@@ -116,5 +116,5 @@ def test_a_report_stays_short(unit: str) -> None:
     """A text made of nothing but faults gives a bounded number of findings, which span all of them."""
     text = (unit + "  -- ") * 20_000
     _, findings = normalize_text(text, "x")
-    assert len(findings) <= 3 * MOST
+    assert len(findings) <= 3 * MOST_FINDINGS
     assert max((f.span[1] for f in findings), default=len(text)) > len(text) - 20

@@ -9,7 +9,8 @@ import pytest
 
 from ollama_kit import Client, Document
 from ollama_kit.errors import GuardBlocked, OutputInvalid, SpecError, SpecNotFound
-from ollama_kit.guard.policy import CHOICES, Policy, load_policy, policy_names
+from ollama_kit.guard.options import Words
+from ollama_kit.guard.policy import Policy, load_policy, policy_names, policy_options
 from ollama_kit.settings import Settings
 from tests.guard.conftest import CONTROL, Say
 from tests.scripted import ScriptedServer
@@ -62,6 +63,9 @@ def test_policies_that_extend_each_other_are_an_error(tmp_path: Path) -> None:
     written(tmp_path, f"policy: 1\nextends: {tmp_path / 'a.yaml'}\n", "b.yaml")
     with pytest.raises(SpecError, match="a → b → a"):
         load_policy(str(tmp_path / "a.yaml"))
+
+
+CHOICES = {key: option.words for key, option in policy_options().items() if isinstance(option, Words)}
 
 
 @pytest.mark.parametrize("stage", CHOICES)

@@ -9,7 +9,7 @@ import pytest
 
 from ollama_kit import Client
 from ollama_kit.errors import GuardBlocked, SpecError, UsageError
-from ollama_kit.guard import flow
+from ollama_kit.guard import pipeline
 from ollama_kit.records.report import Finding
 from ollama_kit.text.spans import Changed
 from tests.guard.conftest import Say
@@ -52,7 +52,7 @@ class Fake:
 def scanning(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[str], str]], Fake]:
     def install(check: Callable[[str], str]) -> Fake:
         fake = Fake(check)
-        monkeypatch.setattr(flow, "load_scanners", lambda config: fake)
+        monkeypatch.setattr(pipeline, "load_scanners", lambda config: fake)
         return fake
 
     return install

@@ -14,7 +14,7 @@ _SPACES = "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u2
 
 
 @dataclass(frozen=True)
-class Seen:
+class FoldedViews:
     """One text three times, character for character at the same offsets: as given, folded, and folded in lower
     case. Patterns run on the last two; what stands in a finding comes from the first."""
 
@@ -23,10 +23,10 @@ class Seen:
     lower: str
 
     @staticmethod
-    def of(text: str) -> Seen:
+    def of(text: str) -> FoldedViews:
         """The three views of `text`."""
         folded = fold(text)
-        return Seen(text, folded, folded.lower())
+        return FoldedViews(text, folded, folded.lower())
 
 
 def fold(text: str) -> str:

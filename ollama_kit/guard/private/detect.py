@@ -10,9 +10,9 @@ from ollama_kit.guard.private.keys import find_keys
 from ollama_kit.guard.private.labeled import find_labeled
 from ollama_kit.guard.private.names import find_names
 from ollama_kit.guard.private.rules import OF_KIND, RULES, SECRETS, Hit
-from ollama_kit.text.folding import Seen
+from ollama_kit.text.folding import FoldedViews
 
-FINDERS: tuple[tuple[Callable[[Seen], Iterator[Hit]], frozenset[str]], ...] = (
+FINDERS: tuple[tuple[Callable[[FoldedViews], Iterator[Hit]], frozenset[str]], ...] = (
     (find_keys, SECRETS),
     (find_labeled, SECRETS | {"passport", "bank_account"}),
     (find_digits, frozenset({"phone", "id_card", "bank_account", "credit_code", "plate"})),
@@ -35,8 +35,8 @@ def detect(text: str, redact: frozenset[str], flag: frozenset[str] = frozenset()
     >>> [(hit.rule, hit.start, hit.end) for hit in detect("手机13800138000。", frozenset({"phone"}))]
     [('mobile', 2, 13)]
     """
-    seen, asked = Seen.of(text), redact | flag
-    hits = [hit for find, kinds in FINDERS if kinds & asked for hit in find(seen) if RULES[hit.rule] in asked]
+    views, asked = FoldedViews.of(text), redact | flag
+    hits = [hit for find, kinds in FINDERS if kinds & asked for hit in find(views) if RULES[hit.rule] in asked]
     hidden = _joined(hit for hit in hits if RULES[hit.rule] in redact)
     shown = _settled(hit for hit in hits if RULES[hit.rule] not in redact)
     return tuple(_merged(hidden, shown))

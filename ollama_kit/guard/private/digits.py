@@ -10,7 +10,7 @@ from functools import cache
 from ollama_kit.guard.private.checksums import is_bank_card, is_credit_code, is_id_card, is_old_id_card
 from ollama_kit.guard.private.preceding import counts, id_word, local_word, phone_word, stands_before
 from ollama_kit.guard.private.rules import Hit
-from ollama_kit.text.folding import Seen
+from ollama_kit.text.folding import FoldedViews
 
 _CURRENCIES, _AFTER_MONEY = frozenset("¥￥$€£"), frozenset("元%")
 
@@ -21,20 +21,20 @@ class Shape:
 
     rule: str
     pattern: str
-    holds: Callable[[Seen, int, int], bool]
+    holds: Callable[[FoldedViews, int, int], bool]
 
 
-def _is_money(seen: Seen, start: int, end: int) -> bool:
-    return seen.folded[start - 1 : start] in _CURRENCIES or seen.lower[end : end + 2].lstrip()[:1] in _AFTER_MONEY
+def _is_money(views: FoldedViews, start: int, end: int) -> bool:
+    return views.folded[start - 1 : start] in _CURRENCIES or views.lower[end : end + 2].lstrip()[:1] in _AFTER_MONEY
 
 
-def _begins_word(seen: Seen, start: int) -> bool:
+def _begins_word(views: FoldedViews, start: int) -> bool:
     """Whether no longer number or name runs into the one at `start`; "tel" may."""
-    before = seen.folded[start - 1 : start] if start else ""
-    if before in ("-", ".") and seen.folded[start - 2 : start - 1].isdigit():
+    before = views.folded[start - 1 : start] if start else ""
+    if before in ("-", ".") and views.folded[start - 2 : start - 1].isdigit():
         return False
     glued = before.isascii() and (before.isalnum() or before == "_")
-    return not glued or stands_before(_glue(), seen, start)
+    return not glued or stands_before(_glue(), views, start)
 
 
 @cache
@@ -57,52 +57,52 @@ def _four_digits() -> re.Pattern[str]:
     return re.compile(r"[0-9]{4} \Z")
 
 
-def _is_mobile(seen: Seen, start: int, end: int) -> bool:
-    is_amount = _decimals().match(seen.folded, end) is not None or _is_money(seen, start, end)
-    return _begins_word(seen, start) and not is_amount and not counts(seen, start)
+def _is_mobile(views: FoldedViews, start: int, end: int) -> bool:
+    is_amount = _decimals().match(views.folded, end) is not None or _is_money(views, start, end)
+    return _begins_word(views, start) and not is_amount and not counts(views, start)
 
 
-def _is_landline(seen: Seen, start: int, end: int) -> bool:
-    separated = _area_code().match(seen.folded, start, end) is not None
-    behind_four = _four_digits().search(seen.folded, max(0, start - 5), start) is not None
-    said = stands_before(phone_word(), seen, start)
-    return _begins_word(seen, start) and not behind_four and (said or (separated and not counts(seen, start)))
+def _is_landline(views: FoldedViews, start: int, end: int) -> bool:
+    separated = _area_code().match(views.folded, start, end) is not None
+    behind_four = _four_digits().search(views.folded, max(0, start - 5), start) is not None
+    said = stands_before(phone_word(), views, start)
+    return _begins_word(views, start) and not behind_four and (said or (separated and not counts(views, start)))
 
 
-def _is_hotline(seen: Seen, start: int, end: int) -> bool:
-    dashed = seen.folded[start + 3] == "-"
-    return _begins_word(seen, start) and (dashed or stands_before(phone_word(), seen, start))
+def _is_hotline(views: FoldedViews, start: int, end: int) -> bool:
+    dashed = views.folded[start + 3] == "-"
+    return _begins_word(views, start) and (dashed or stands_before(phone_word(), views, start))
 
 
-def _is_local(seen: Seen, start: int, end: int) -> bool:
-    return stands_before(local_word(), seen, start)
+def _is_local(views: FoldedViews, start: int, end: int) -> bool:
+    return stands_before(local_word(), views, start)
 
 
-def _is_american(seen: Seen, start: int, end: int) -> bool:
-    in_parentheses = seen.folded[start - 1 : start] == "(" and ")" in seen.folded[start:end]
-    return in_parentheses or (_begins_word(seen, start) and stands_before(phone_word(), seen, start))
+def _is_american(views: FoldedViews, start: int, end: int) -> bool:
+    in_parentheses = views.folded[start - 1 : start] == "(" and ")" in views.folded[start:end]
+    return in_parentheses or (_begins_word(views, start) and stands_before(phone_word(), views, start))
 
 
-def _is_id_card(seen: Seen, start: int, end: int) -> bool:
-    return is_id_card(_bare(seen, start, end))
+def _is_id_card(views: FoldedViews, start: int, end: int) -> bool:
+    return is_id_card(_bare(views, start, end))
 
 
-def _is_old_id_card(seen: Seen, start: int, end: int) -> bool:
-    return stands_before(id_word(), seen, start) and is_old_id_card(seen.folded[start:end])
+def _is_old_id_card(views: FoldedViews, start: int, end: int) -> bool:
+    return stands_before(id_word(), views, start) and is_old_id_card(views.folded[start:end])
 
 
-def _is_bank_card(seen: Seen, start: int, end: int) -> bool:
-    fresh = _begins_word(seen, start) and not counts(seen, start) and not _is_money(seen, start, end)
-    return fresh and is_bank_card(_bare(seen, start, end))
+def _is_bank_card(views: FoldedViews, start: int, end: int) -> bool:
+    fresh = _begins_word(views, start) and not counts(views, start) and not _is_money(views, start, end)
+    return fresh and is_bank_card(_bare(views, start, end))
 
 
-def _is_credit_code(seen: Seen, start: int, end: int) -> bool:
-    glued = start > 0 and seen.folded[start - 1].isascii() and seen.folded[start - 1].isalnum()
-    return not glued and is_credit_code(_bare(seen, start, end))
+def _is_credit_code(views: FoldedViews, start: int, end: int) -> bool:
+    glued = start > 0 and views.folded[start - 1].isascii() and views.folded[start - 1].isalnum()
+    return not glued and is_credit_code(_bare(views, start, end))
 
 
-def _bare(seen: Seen, start: int, end: int) -> str:
-    return seen.folded[start:end].replace(" ", "").replace("-", "").upper()
+def _bare(views: FoldedViews, start: int, end: int) -> str:
+    return views.folded[start:end].replace(" ", "").replace("-", "").upper()
 
 
 _DAY = "(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])"
@@ -163,20 +163,20 @@ def _shapes() -> tuple[re.Pattern[str], tuple[tuple[Shape, re.Pattern[str]], ...
     )
 
 
-def find_digits(seen: Seen) -> Iterator[Hit]:
+def find_digits(views: FoldedViews) -> Iterator[Hit]:
     """Every telephone number, ID card, bank card, credit code and number plate."""
     any_shape, shapes = _shapes()
-    for run in _runs().finditer(seen.folded):
+    for run in _runs().finditer(views.folded):
         start = run.start()
-        if start and seen.lower[start - 1] in "any":
-            yield from _lettered_credit_code(seen, start - 1)
-        if any_shape.match(seen.lower, start):
+        if start and views.lower[start - 1] in "any":
+            yield from _lettered_credit_code(views, start - 1)
+        if any_shape.match(views.lower, start):
             for shape, pattern in shapes:
-                found = pattern.match(seen.lower, start)
-                if found and shape.holds(seen, start, found.end()):
-                    yield Hit(*_with_front(seen, start, found.end()), shape.rule)
-    yield from _international(seen)
-    yield from _plates(seen)
+                found = pattern.match(views.lower, start)
+                if found and shape.holds(views, start, found.end()):
+                    yield Hit(*_with_front(views, start, found.end()), shape.rule)
+    yield from _international(views)
+    yield from _plates(views)
 
 
 @cache
@@ -184,12 +184,12 @@ def _front() -> re.Pattern[str]:
     return re.compile(r"(?:(?:\+|(?<![0-9])00)86[ -]?|\+)\Z")
 
 
-def _with_front(seen: Seen, start: int, end: int) -> tuple[int, int]:
+def _with_front(views: FoldedViews, start: int, end: int) -> tuple[int, int]:
     """The span with the +86 or the opening parenthesis that belongs to it."""
-    front = _front().search(seen.folded, max(0, start - 6), start)
+    front = _front().search(views.folded, max(0, start - 6), start)
     if front:
         return start - len(front[0]), end
-    if seen.folded[start - 1 : start] == "(" and ")" in seen.folded[start:end]:
+    if views.folded[start - 1 : start] == "(" and ")" in views.folded[start:end]:
         return start - 1, end
     return start, end
 
@@ -199,10 +199,10 @@ def _lettered() -> re.Pattern[str]:
     return re.compile(r"(?:a[19]|n[1239]|y1)[0-9]{6}[0-9a-z]{10}(?![0-9a-z])")
 
 
-def _lettered_credit_code(seen: Seen, start: int) -> Iterator[Hit]:
+def _lettered_credit_code(views: FoldedViews, start: int) -> Iterator[Hit]:
     """The credit code of a village or a cooperative, which begins with a letter."""
-    found = _lettered().match(seen.lower, start)
-    if found and _is_credit_code(seen, *found.span()):
+    found = _lettered().match(views.lower, start)
+    if found and _is_credit_code(views, *found.span()):
         yield Hit(*found.span(), "credit_code")
 
 
@@ -220,17 +220,17 @@ CALLING_CODES = re.compile(
 """Calling codes of ITU-T E.164 that a text is likely to hold."""
 
 
-def _international(seen: Seen) -> Iterator[Hit]:
-    for found in _plus().finditer(seen.folded):
+def _international(views: FoldedViews) -> Iterator[Hit]:
+    for found in _plus().finditer(views.folded):
         start, end = found.span()
         digits = "".join(filter(str.isdigit, found[0]))
         separated = len(digits) < len(found[0]) - 1
         code = CALLING_CODES.match(digits)
         long_enough = len(digits) >= (9 if separated else 10)
-        after_word = start > 0 and seen.folded[start - 1].isascii() and seen.folded[start - 1].isalnum()
+        after_word = start > 0 and views.folded[start - 1].isascii() and views.folded[start - 1].isalnum()
         if "." in found[0] and len(digits) == len(found[0]) - 2:
             continue  # a decimal
-        if code and long_enough and len(digits) <= 15 and not after_word and not _is_money(seen, start, end):
+        if code and long_enough and len(digits) <= 15 and not after_word and not _is_money(views, start, end):
             yield Hit(start, end, "international_phone")
 
 
@@ -242,9 +242,9 @@ def _plate() -> re.Pattern[str]:
     return re.compile(rf"{area}[a-hj-np-z][ ·•・.-]?(?:{electric}|{ordinary})(?![0-9a-z])")
 
 
-def _plates(seen: Seen) -> Iterator[Hit]:
-    for found in _plate().finditer(seen.lower):
+def _plates(views: FoldedViews) -> Iterator[Hit]:
+    for found in _plate().finditer(views.lower):
         start = found.start()
-        newest = found[0][0] == "新" and seen.text[start - 1 : start] in tuple("最全更创革重刷换")
+        newest = found[0][0] == "新" and views.text[start - 1 : start] in tuple("最全更创革重刷换")
         if sum(map(str.isdigit, found[0])) >= 3 and not newest:
             yield Hit(*found.span(), "plate")

@@ -8,7 +8,7 @@ from functools import cache
 
 from ollama_kit.guard.private.rules import ANCHORED, SHORTEST_WORD, TOKENS, Hit
 from ollama_kit.guard.private.standins import is_stand_in, looks_random
-from ollama_kit.text.folding import Seen, places
+from ollama_kit.text.folding import FoldedViews, places
 
 OPENAI_MARK = "T3BlbkFJ"
 """Is in the middle of OpenAI's older keys ("OpenAI" in base64)."""
@@ -60,15 +60,15 @@ def url_password() -> re.Pattern[str]:
     return re.compile(r"""://[^\s/?#:@"'<>]{0,128}:([^\s/?#"'<>]{1,256})@(?=[A-Za-z0-9\[])""")
 
 
-def find_keys(seen: Seen) -> Iterator[Hit]:
+def find_keys(views: FoldedViews) -> Iterator[Hit]:
     """Every token that a vendor marks as such, every private key, and every password in a URL."""
-    yield from _tokens(seen.folded)
-    if "-----BEGIN " in seen.folded:
-        for found in key_block().finditer(seen.folded):
-            if _base64().search(seen.folded, *found.span()):
+    yield from _tokens(views.folded)
+    if "-----BEGIN " in views.folded:
+        for found in key_block().finditer(views.folded):
+            if _base64().search(views.folded, *found.span()):
                 yield Hit(found.start(), found.end(), "private_key_block")
-    if "://" in seen.folded:
-        for found in url_password().finditer(seen.folded):
+    if "://" in views.folded:
+        for found in url_password().finditer(views.folded):
             if not is_stand_in(found[1]):
                 yield Hit(*found.span(1), "url_password")
 

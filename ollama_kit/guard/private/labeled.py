@@ -8,7 +8,7 @@ from functools import cache
 
 from ollama_kit.guard.private.rules import Hit
 from ollama_kit.guard.private.standins import entropy, is_code, is_stand_in, looks_random
-from ollama_kit.text.folding import Seen, places
+from ollama_kit.text.folding import FoldedViews, places
 
 LONGEST = 160
 """Characters of the longest labeled value."""
@@ -84,42 +84,42 @@ NAMES_OF_SECRETS = ("key", "secret", "token", "credential", "authorization", "�
 HEADERS = ("bearer ", "basic ")
 
 
-def find_labeled(seen: Seen) -> Iterator[Hit]:
+def find_labeled(views: FoldedViews) -> Iterator[Hit]:
     """Every value that a label marks as a secret, a passport or a bank account."""
     for words, pattern, plausible in (
         (PASSWORDS, password_label(), _is_password),
         (CHINESE_PASSWORDS, chinese_password_label(), _is_chinese_password),
     ):
-        for label in _matches(seen, words, pattern):
-            start, end, quoted = value_at(seen, label.end())
-            if end - start >= 4 and plausible(seen, label, start, end, quoted):
+        for label in _matches(views, words, pattern):
+            start, end, quoted = value_at(views, label.end())
+            if end - start >= 4 and plausible(views, label, start, end, quoted):
                 yield Hit(start, end, "labeled_password")
-    yield from _secrets(seen)
-    for found in _matches(seen, PASSPORTS, passport()):
+    yield from _secrets(views)
+    for found in _matches(views, PASSPORTS, passport()):
         yield Hit(*found.span(1), "passport")
-    for found in _matches(seen, ACCOUNTS, bank_account()):
+    for found in _matches(views, ACCOUNTS, bank_account()):
         yield Hit(*found.span(1), "bank_account")
 
 
-def _matches(seen: Seen, words: Iterable[str], pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    for at, _ in places(seen.lower, words):
-        found = pattern.match(seen.lower, at)
+def _matches(views: FoldedViews, words: Iterable[str], pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+    for at, _ in places(views.lower, words):
+        found = pattern.match(views.lower, at)
         if found:
             yield found
 
 
-def _secrets(seen: Seen) -> Iterator[Hit]:
-    for label in _matches(seen, NAMES_OF_SECRETS, secret_label()):
+def _secrets(views: FoldedViews) -> Iterator[Hit]:
+    for label in _matches(views, NAMES_OF_SECRETS, secret_label()):
         at = label.start()
-        weak = label[0].startswith("key") and not _key_of().search(seen.lower, max(0, at - 12), at)
-        part_of_word = weak and "a" <= seen.lower[at - 1 : at] <= "z"
-        start, end, quoted = value_at(seen, label.end())
-        value = seen.folded[start:end]
+        weak = label[0].startswith("key") and not _key_of().search(views.lower, max(0, at - 12), at)
+        part_of_word = weak and "a" <= views.lower[at - 1 : at] <= "z"
+        start, end, quoted = value_at(views, label.end())
+        value = views.folded[start:end]
         if not part_of_word and (_is_secret(value, weak=weak) or (quoted and not weak and _is_mixed(value))):
             yield Hit(start, end, "labeled_secret")
-    for label in _matches(seen, HEADERS, bearer()):
-        start, end, _ = value_at(seen, label.end())
-        if _is_secret(seen.folded[start:end], weak=False):
+    for label in _matches(views, HEADERS, bearer()):
+        start, end, _ = value_at(views, label.end())
+        if _is_secret(views.folded[start:end], weak=False):
             yield Hit(start, end, "bearer_token")
 
 
@@ -129,39 +129,41 @@ def _value() -> re.Pattern[str]:
     return re.compile(rf"(?:(?![,;&|][A-Za-z_ ]{{1,24}}[=:]|</|\\[nr])[!-~]){{1,{LONGEST}}}")
 
 
-def value_at(seen: Seen, at: int) -> tuple[int, int, bool]:
+def value_at(views: FoldedViews, at: int) -> tuple[int, int, bool]:
     """Where the value that begins at `at` starts and ends, and whether quotes held it; (at, at, False) if none does.
 
     A full-width comma or stop ends a value, an ASCII one need not.
     """
-    closing = _QUOTES.get(seen.text[at : at + 1])
+    closing = _QUOTES.get(views.text[at : at + 1])
     if closing:
-        end = seen.text.find(closing, at + 1, at + 1 + LONGEST)
-        if end > 0 and "\n" not in seen.text[at:end]:
+        end = views.text.find(closing, at + 1, at + 1 + LONGEST)
+        if end > 0 and "\n" not in views.text[at:end]:
             return at + 1, end, True
         at += 1
-    found = _value().match(seen.folded, at)
+    found = _value().match(views.folded, at)
     if not found:
         return at, at, False
-    end = next((i for i in range(at, found.end()) if seen.text[i] > "~" and not seen.folded[i].isalnum()), found.end())
-    while end > at and seen.folded[end - 1] in ".,;:)]}>\"'`":
+    end = next(
+        (i for i in range(at, found.end()) if views.text[i] > "~" and not views.folded[i].isalnum()), found.end()
+    )
+    while end > at and views.folded[end - 1] in ".,;:)]}>\"'`":
         end -= 1
     return at, end, False
 
 
-def _is_password(seen: Seen, label: re.Match[str], start: int, end: int, quoted: bool) -> bool:
-    value = seen.folded[start:end]
+def _is_password(views: FoldedViews, label: re.Match[str], start: int, end: int, quoted: bool) -> bool:
+    value = views.folded[start:end]
     if is_stand_in(value) or (not quoted and is_code(value)) or (quoted and " " in value and value.count(" ") > 4):
         return False
     if label["says"] is not None:
         return quoted or _more_than_letters(value)
     if value.isalpha() and not quoted:  # "password: sunshine" ends there; in "password: must be long" prose goes on
-        return value.islower() is False or seen.folded[end : end + 1] in ("", "\n", "\r", ",", ";", "<", "&")
+        return value.islower() is False or views.folded[end : end + 1] in ("", "\n", "\r", ",", ";", "<", "&")
     return any(map(str.isalnum, value))
 
 
-def _is_chinese_password(seen: Seen, label: re.Match[str], start: int, end: int, quoted: bool) -> bool:
-    value, after = seen.folded[start:end], seen.text[end : end + 1]
+def _is_chinese_password(views: FoldedViews, label: re.Match[str], start: int, end: int, quoted: bool) -> bool:
+    value, after = views.folded[start:end], views.text[end : end + 1]
     if is_stand_in(value) or after in tuple("位个次字天年月日条种项分小级"):
         return False
     if label["code"]:

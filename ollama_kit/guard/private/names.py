@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from ollama_kit.guard.private.rules import Hit
-from ollama_kit.text.folding import Seen, places
+from ollama_kit.text.folding import FoldedViews, places
 
 SURNAMES = frozenset(
     "王李张刘陈杨赵黄周吴徐孙胡朱林何郭马罗梁宋郑谢韩唐冯董萧曹袁邓许傅沈吕苏卢蒋蔡贾魏薛叶阎余潘戴夏钟汪田姜范"
@@ -69,22 +69,22 @@ def _english() -> re.Pattern[str]:
     return re.compile(rf"(?:Mrs?|Ms|Miss|Dr|Prof)(?:\.[ ]?|[ ])(?P<name>{word}(?:[ ](?:[A-Z]\.[ ])?{word}){{0,2}})")
 
 
-def find_names(seen: Seen) -> Iterator[Hit]:
+def find_names(views: FoldedViews) -> Iterator[Hit]:
     """Every name that a title follows or a label introduces. A lone surname is taken with its title."""
-    for title in _title().finditer(seen.folded):
-        if title[0] == "总" and not _is_boss(seen.folded, title.start()):
+    for title in _title().finditer(views.folded):
+        if title[0] == "总" and not _is_boss(views.folded, title.start()):
             continue
-        start = _start_of_name(seen.folded, title.start(), office=title[0] not in _PERSONAL)
+        start = _start_of_name(views.folded, title.start(), office=title[0] not in _PERSONAL)
         if start < title.start():
             alone = title.start() - start == 1
             yield Hit(start, title.end() if alone else title.start(), "name_with_title")
-    for label in _label().finditer(seen.folded):
+    for label in _label().finditer(views.folded):
         end = _end_of_name(label["name"])
         if end:
             yield Hit(label.start("name"), label.start("name") + end, "labeled_name")
-    for at, _ in places(seen.folded, ("Mr", "Ms", "Miss", "Dr", "Prof")):
-        found = _english().match(seen.folded, at)
-        before = seen.folded[at - 1 : at] if at else ""
+    for at, _ in places(views.folded, ("Mr", "Ms", "Miss", "Dr", "Prof")):
+        found = _english().match(views.folded, at)
+        before = views.folded[at - 1 : at] if at else ""
         if found and not (before.isascii() and before.isalnum()):
             yield Hit(*found.span("name"), "name_with_title")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from ollama_kit.text.folding import Seen
+from ollama_kit.text.folding import FoldedViews
 
 LOOK_BACK = 24
 """Characters before a number in which a label may stand."""
@@ -51,19 +51,19 @@ def id_word() -> re.Pattern[str]:
     return re.compile(r"(?:身份证|身份號|证件|公民身份|id card|id no|identity)[^0-9\n]{0,10}\Z")
 
 
-def stands_before(pattern: re.Pattern[str], seen: Seen, at: int) -> bool:
+def stands_before(pattern: re.Pattern[str], views: FoldedViews, at: int) -> bool:
     """Whether `pattern`, which ends with the end of what it sees, is found in the characters before `at`."""
-    return pattern.search(seen.lower, max(0, at - LOOK_BACK), at) is not None
+    return pattern.search(views.lower, max(0, at - LOOK_BACK), at) is not None
 
 
-def counts(seen: Seen, start: int) -> bool:
+def counts(views: FoldedViews, start: int) -> bool:
     """Whether what stands before says that the number is an order's, a parcel's, a build's."""
-    return _is_counted(seen, start) and not stands_before(phone_word(), seen, start)
+    return _is_counted(views, start) and not stands_before(phone_word(), views, start)
 
 
-def _is_counted(seen: Seen, start: int) -> bool:
+def _is_counted(views: FoldedViews, start: int) -> bool:
     chinese, english = _counting_words()
-    if stands_before(chinese, seen, start) or stands_before(english, seen, start):
+    if stands_before(chinese, views, start) or stands_before(english, views, start):
         return True
-    assigned = seen.lower[max(0, start - 3) : start]
-    return (":" in assigned or "=" in assigned) and stands_before(_counting_field(), seen, start)
+    assigned = views.lower[max(0, start - 3) : start]
+    return (":" in assigned or "=" in assigned) and stands_before(_counting_field(), views, start)

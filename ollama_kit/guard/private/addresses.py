@@ -1,4 +1,4 @@
-"""Finds addresses of the net: e-mail, IPv4 and IPv6, MAC."""
+"""Finds network addresses: e-mail, IPv4 and IPv6, MAC."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 
-from ollama_kit.guard.private.rules import Hit
+from ollama_kit.guard.private.rulebook import Hit
 from ollama_kit.text.folding import FoldedViews
 
 LOCAL_PART = 64
@@ -15,7 +15,7 @@ LOCAL_PART = 64
 
 LONGEST_USERINFO = 260
 LIST_GAP = 4
-"""Characters, one more than may stand between an address and the next of a list."""
+"""Characters, one more than may be between an address and the next of a list."""
 
 _LOCAL = "abcdefghijklmnopqrstuvwxyz0123456789._%+-"
 _FILES = re.compile("png|jpe?g|gif|svg|webp|ico|css|js|ts|json|html?|md|txt|pdf|py|go|rs|zip|gz|ya?ml|local")
@@ -52,7 +52,7 @@ def _userinfo() -> re.Pattern[str]:
 
 
 def _is_userinfo(views: FoldedViews, start: int) -> bool:
-    """Whether what stands before is `://user:` and the beginning of a password."""
+    """Whether what precedes is `://user:` and the beginning of a password."""
     scheme = views.folded.rfind("://", max(0, start - LONGEST_USERINFO), start)
     return scheme >= 0 and _userinfo().match(views.folded, scheme, start) is not None
 
@@ -91,9 +91,9 @@ def _ipv4(views: FoldedViews) -> Iterator[Hit]:
             address = IPv4Address(views.folded[start:end])
         except AddressValueError:
             continue
-        nobodys = address.is_loopback or address.is_unspecified or address.packed[0] == 255
+        unowned = address.is_loopback or address.is_unspecified or address.packed[0] == 255
         in_list = start - listed < LIST_GAP
-        if not nobodys and (in_list or _names_a_machine(views, start, end, address.packed)):
+        if not unowned and (in_list or _names_a_machine(views, start, end, address.packed)):
             listed = end
             yield Hit(start, end, "ipv4")
 
@@ -125,7 +125,7 @@ def _groups(fewest: int) -> re.Pattern[str]:
 
 
 def _colons(views: FoldedViews) -> Iterator[Hit]:
-    """MAC and IPv6 addresses; the colon of a label ("IP:") may stand before the first group."""
+    """MAC and IPv6 addresses; the colon of a label ("IP:") may precede the first group."""
     shortened = "::" in views.lower  # else a time of day ("10:23:") need not be looked at
     for found in _groups(2 if shortened else 5).finditer(views.lower):
         at, end = found.span()
@@ -157,7 +157,7 @@ def _is_mac(value: str) -> bool:
 
 
 def _is_ipv6(value: str) -> bool:
-    """Whether `value` is an address that can belong to a machine of somebody's: global, unique local or link local."""
+    """Whether `value` is an address that a machine can have: global, unique local or link local."""
     try:
         address = IPv6Address(value)
     except AddressValueError:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from ollama_kit.guard.private.rules import Hit
+from ollama_kit.guard.private.rulebook import Hit
 from ollama_kit.text.folding import FoldedViews, places
 
 SURNAMES = frozenset(
@@ -20,7 +20,7 @@ SURNAMES = frozenset(
 """Surnames that seldom are the end of another word."""
 
 ALSO_WORDS = frozenset("高于方石白万文史钱江常安金成关向时华程应祝全陆温包左和平强尚游明管连梅童单古项简解谷卜水")
-"""Surnames that are everyday words too: they count where nothing stands before them, or a label does."""
+"""Surnames that are everyday words too: they count where nothing precedes them, or a label does."""
 
 _DOUBLE = "欧阳|上官|司马|诸葛|夏侯|皇甫|尉迟|公孙|慕容|令狐|司徒|宇文|东方|端木|独孤|南宫|歐陽"
 _PERSONAL = "先生|女士|小姐|太太|夫人|同志|老师|医生|大夫|教授|律师|法官|阿姨|叔叔"
@@ -93,7 +93,7 @@ def _start_of_name(text: str, end: int, *, office: bool) -> int:
     """Where the name begins that ends at `end`, before a title; `end` itself if there is none.
 
     An office follows many words (安全主任, 黄金经理), so that a given name is believed there only behind a word that
-    can stand before a person.
+    can precede a person.
     """
     double = _double_at_end().search(text, max(0, end - 4), end)
     if double:
@@ -106,7 +106,7 @@ def _start_of_name(text: str, end: int, *, office: bool) -> int:
 
 
 def _is_fresh(text: str, start: int) -> bool:
-    """Whether a person can begin at `start`: nothing stands before, or what can stand before a person."""
+    """Whether a person can begin at `start`: nothing precedes, or what can precede a person."""
     return start <= 0 or text[start - 1] in _BEFORE
 
 

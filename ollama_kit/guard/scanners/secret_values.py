@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from ollama_kit.guard.private.detect import detect
-from ollama_kit.guard.private.rules import SECRETS
+from ollama_kit.guard.private.redaction import detect
+from ollama_kit.guard.private.rulebook import SECRETS
 from ollama_kit.guard.scanners.library import scanner_class
 from ollama_kit.guard.scanners.outcome import PASSED, Asked, Check, Outcome, Span, joined
 from ollama_kit.guard.scanners.rules import ScannerRule

@@ -1,16 +1,103 @@
-"""Finds what a label gives away: passwords, keys without a shape of their own, passports, bank accounts."""
+"""Finds what opens a door: keys that show what they are, and passwords and keys that a label gives away.
+
+`find_keys` knows vendors' tokens, private key files and passwords inside addresses by their shape. `find_labeled` takes
+what follows "password:" or 密码：, unless it is a stand-in such as `****`, `$TOKEN` or `your-key-here`.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
+from math import log2
 
-from ollama_kit.guard.private.rules import Hit
-from ollama_kit.guard.private.standins import entropy, is_code, is_stand_in, looks_random
+from ollama_kit.guard.private.rulebook import ANCHORED, SHORTEST_WORD, TOKENS, Hit
 from ollama_kit.text.folding import FoldedViews, places
 
-LONGEST = 160
+OPENAI_MARK = "T3BlbkFJ"
+"""Is in the middle of OpenAI's older keys ("OpenAI" in base64)."""
+
+LONGEST_TOKEN = 400
+"""Characters of the longest token of ANCHORED, and more."""
+
+
+@cache
+def _long_words() -> re.Pattern[str]:
+    """Long words, with the character before them: so that each place is dismissed once."""
+    return re.compile(f"[^A-Za-z0-9_-][A-Za-z0-9_-]{{{SHORTEST_WORD},}}")
+
+
+@cache
+def tokens() -> re.Pattern[str]:
+    """All of TOKENS as one pattern, one group per rule; it is tried at the beginning of long words only."""
+    each = "|".join(f"(?P<{rule}>{pattern})" for rule, pattern in TOKENS.items())
+    return re.compile(f"(?:{each})(?![A-Za-z0-9])")
+
+
+@cache
+def anchored() -> tuple[tuple[str, str, int, re.Pattern[str]], ...]:
+    """ANCHORED, compiled: (rule, anchor, characters before it, pattern)."""
+    return tuple(
+        (rule, anchor, before, re.compile(f"(?<![A-Za-z0-9_-])(?:{pattern})(?![A-Za-z0-9])"))
+        for rule, (anchor, before, pattern) in ANCHORED.items()
+    )
+
+
+@cache
+def key_block() -> re.Pattern[str]:
+    """A PEM or PGP private key. What lies between never holds five dashes, so each is read once; a block that was
+    cut off ends with its last base64 character."""
+    label = r"[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?"
+    inside = r"(?:[A-Za-z0-9+/=:,.()\s\\]|-(?!----))*"
+    cut_off = r"(?:\\[rn]|\s)*[A-Za-z0-9+/=]{40}(?:[A-Za-z0-9+/=]|(?:\\[rn]|\s){1,4}(?=[A-Za-z0-9+/=]{40}))*"
+    return re.compile(rf"-----BEGIN {label}-----(?:{inside}-----END {label}-----|{cut_off})")
+
+
+@cache
+def _base64() -> re.Pattern[str]:
+    return re.compile("[A-Za-z0-9+/=]{24}")  # absent where the header is only talked about
+
+
+@cache
+def url_password() -> re.Pattern[str]:
+    """`://user:password@host`; the password is group 1."""
+    return re.compile(r"""://[^\s/?#:@"'<>]{0,128}:([^\s/?#"'<>]{1,256})@(?=[A-Za-z0-9\[])""")
+
+
+def find_keys(views: FoldedViews) -> Iterator[Hit]:
+    """Every token that a vendor marks as such, every private key, and every password in a URL."""
+    yield from _tokens(views.folded)
+    if "-----BEGIN " in views.folded:
+        for found in key_block().finditer(views.folded):
+            if _base64().search(views.folded, *found.span()):
+                yield Hit(found.start(), found.end(), "private_key_block")
+    if "://" in views.folded:
+        for found in url_password().finditer(views.folded):
+            if not is_stand_in(found[1]):
+                yield Hit(*found.span(1), "url_password")
+
+
+def _tokens(folded: str) -> Iterator[Hit]:
+    pattern = tokens()
+    for word in _long_words().finditer("\n" + folded):
+        found = pattern.match(folded, word.start())
+        if found:
+            rule, value = found.lastgroup or "", found[0]
+            random = rule != "sk_key" or OPENAI_MARK in value or looks_random(value[3:])
+            if len(set(value)) >= 10 and random:
+                yield Hit(found.start(), found.end(), rule)
+    for rule, anchor, before, exact in anchored():
+        for at, _ in places(folded, (anchor,)):
+            found = exact.search(folded, max(0, at - before), at + LONGEST_TOKEN)
+            if found and found.start() <= at:
+                yield Hit(found.start(), found.end(), rule)
+
+
+# What a label gives away: passwords, and keys without a shape of their own.
+
+
+LONGEST_VALUE = 160
 """Characters of the longest labeled value."""
 
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』", "【": "】"}
@@ -30,7 +117,7 @@ def password_label() -> re.Pattern[str]:
 @cache
 def chinese_password_label() -> re.Pattern[str]:
     """A Chinese label: group `code` for the short ones that a machine gives out, `says` for 是 and 为, `bare` where
-    nothing stands between."""
+    there is nothing between."""
     word = f"(?:{'|'.join(CHINESE_PASSWORDS[:3])}|(?P<code>{'|'.join(CHINESE_PASSWORDS[3:])}))"
     aside = r"(?: ?\([^()\n]{1,12}\))?"
     verb = (
@@ -59,22 +146,6 @@ def bearer() -> re.Pattern[str]:
     return re.compile(r"(?:bearer|basic)[ ]{1,3}(?=[a-z0-9])")
 
 
-@cache
-def passport() -> re.Pattern[str]:
-    """A passport or travel permit with its label; the number is group 1."""
-    between = r"(?:号码|号|编号)?(?: ?(?:no|number|num|id)\b\.?)?(?:[:#()\s]|是|为|is ){0,6}"
-    return re.compile(rf"(?:{'|'.join(PASSPORTS)}){between}([a-z]{{0,2}}[0-9]{{7,9}}|[a-z][0-9]{{10}})(?![0-9a-z])")
-
-
-@cache
-def bank_account() -> re.Pattern[str]:
-    """An account number with its label; the number is group 1. It need not be a card: nothing but the label tells."""
-    number = r"(?:号码)?(?: (?:no|number|num)\b\.?| ?#)?"
-    return re.compile(rf"(?:{'|'.join(ACCOUNTS)}){number}[\s:]{{0,4}}[是为]?([0-9](?:[ -]?[0-9]){{11,24}})(?![0-9a-z])")
-
-
-PASSPORTS = ("护照", "護照", "通行证", "台胞证", "回乡证", "旅行证", "passport")
-ACCOUNTS = ("账号", "账户", "帐号", "帐户", "賬號", "賬戶", "account")
 PASSWORDS = ("pass", "pwd")
 CHINESE_PASSWORDS = (
     *("密码", "密碼", "口令"),
@@ -85,7 +156,7 @@ HEADERS = ("bearer ", "basic ")
 
 
 def find_labeled(views: FoldedViews) -> Iterator[Hit]:
-    """Every value that a label marks as a secret, a passport or a bank account."""
+    """Every value that a label marks as a password, a key or a token."""
     for words, pattern, plausible in (
         (PASSWORDS, password_label(), _is_password),
         (CHINESE_PASSWORDS, chinese_password_label(), _is_chinese_password),
@@ -95,10 +166,6 @@ def find_labeled(views: FoldedViews) -> Iterator[Hit]:
             if end - start >= 4 and plausible(views, label, start, end, quoted):
                 yield Hit(start, end, "labeled_password")
     yield from _secrets(views)
-    for found in _matches(views, PASSPORTS, passport()):
-        yield Hit(*found.span(1), "passport")
-    for found in _matches(views, ACCOUNTS, bank_account()):
-        yield Hit(*found.span(1), "bank_account")
 
 
 def _matches(views: FoldedViews, words: Iterable[str], pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
@@ -126,7 +193,7 @@ def _secrets(views: FoldedViews) -> Iterator[Hit]:
 @cache
 def _value() -> re.Pattern[str]:
     """Printable ASCII up to what begins the next field of a connection string, a query or a line of code."""
-    return re.compile(rf"(?:(?![,;&|][A-Za-z_ ]{{1,24}}[=:]|</|\\[nr])[!-~]){{1,{LONGEST}}}")
+    return re.compile(rf"(?:(?![,;&|][A-Za-z_ ]{{1,24}}[=:]|</|\\[nr])[!-~]){{1,{LONGEST_VALUE}}}")
 
 
 def value_at(views: FoldedViews, at: int) -> tuple[int, int, bool]:
@@ -136,7 +203,7 @@ def value_at(views: FoldedViews, at: int) -> tuple[int, int, bool]:
     """
     closing = _QUOTES.get(views.text[at : at + 1])
     if closing:
-        end = views.text.find(closing, at + 1, at + 1 + LONGEST)
+        end = views.text.find(closing, at + 1, at + 1 + LONGEST_VALUE)
         if end > 0 and "\n" not in views.text[at:end]:
             return at + 1, end, True
         at += 1
@@ -157,7 +224,7 @@ def _is_password(views: FoldedViews, label: re.Match[str], start: int, end: int,
         return False
     if label["says"] is not None:
         return quoted or _more_than_letters(value)
-    if value.isalpha() and not quoted:  # "password: sunshine" ends there; in "password: must be long" prose goes on
+    if value.isalpha() and not quoted:  # "password: sunshine" ends there; in "password: must be long" prose continues
         return value.islower() is False or views.folded[end : end + 1] in ("", "\n", "\r", ",", ";", "<", "&")
     return any(map(str.isalnum, value))
 
@@ -199,3 +266,86 @@ def _is_secret(value: str, *, weak: bool) -> bool:
         return False
     mixed = any(map(str.islower, value)) and any(map(str.isupper, value))
     return not weak or (len(value) >= 20 and mixed and entropy(value) >= 3.5)
+
+
+# Values that only stand for a value: `password: ****`, `token=$TOKEN`, `api_key: your-key-here`.
+
+
+_WORDS = (
+    "password|passwd|passphrase|passcode|pass|pwd|secret|token|key|apikey|string|str|text|bytes|int|integer|"
+    "bool|boolean|number|none|null|nil|true|false|undefined|empty|required|optional|unknown|hidden|redacted|"
+    "masked|removed|changeme|default|example|test|todo|tbd|admin|user|username|root|yes|no|here|there|this|"
+    "that|the|your|mine|field|value|input|prompt|invalid|wrong|incorrect|expired|missing|reset|change|changed|"
+    "forgotten|protected"
+)
+
+
+@cache
+def _words() -> re.Pattern[str]:
+    return re.compile(_WORDS, re.IGNORECASE)
+
+
+@cache
+def _shapes() -> re.Pattern[str]:
+    return re.compile(
+        r"[*.xX•#_?-]+"  # hidden or left to be filled in
+        r"|[$%{<\[(].*"  # $VARIABLE, %VARIABLE%, {{template}}, <fill this in>
+        r"|.*(?:\(\)|[(\[]['\"]|\$\{|\{\{|://).*"  # a call, a template, an address
+        r"|(?:your|my|the|some|insert|enter|replace|change)[-_ ].*"
+        r"|[A-Za-z_.]+\[[A-Za-z_,. |\[]*\]*"  # Optional[str]
+        r"|[a-z_]*(?:password|passwd|secret|token)[a-z_]*"  # another variable
+        r"|[A-Za-z_]+(?:\.[A-Za-z_][A-Za-z0-9_]*)+"  # settings.api_key
+        r"|[A-Z]+(?:_[A-Z0-9]+)+",  # OPENAI_API_KEY
+        re.DOTALL,
+    )
+
+
+def is_stand_in(value: str) -> bool:
+    """Whether `value` is a word, a variable or a row of stars where a secret would be.
+
+    >>> is_stand_in("${DB_PASSWORD}"), is_stand_in("********"), is_stand_in("Tr0ub4dor&3")
+    (True, True, False)
+    """
+    return _words().fullmatch(value) is not None or _shapes().fullmatch(value) is not None
+
+
+def is_code(value: str) -> bool:
+    """Whether `value`, which no quotes hold, is an expression of a programming language.
+
+    >>> is_code("os.getcwd("), is_code("row[2"), is_code("abc-123")
+    (True, True, False)
+    """
+    return _expression().match(value) is not None
+
+
+@cache
+def _expression() -> re.Pattern[str]:
+    return re.compile(r"[A-Za-z_][A-Za-z0-9_.]{0,80}[(\[]")
+
+
+def looks_random(value: str) -> bool:
+    """Whether `value` has a part of at least 12 letters and digits, mixed as no word or number is, or is a UUID.
+
+    >>> looks_random("session-token-v1"), looks_random("f3Kq9LmZ2xV7bN4t")
+    (False, True)
+    """
+    parts = _parts().findall(value)
+    longest = max(parts, key=len, default="")
+    if len(parts) == 5 and [len(part) for part in parts] == [8, 4, 4, 4, 12]:
+        longest = "".join(parts)
+    has_both = any(map(str.isdigit, longest)) and any(map(str.isalpha, longest))
+    return len(longest) >= 12 and has_both and entropy(longest) >= 2.8
+
+
+@cache
+def _parts() -> re.Pattern[str]:
+    return re.compile("[A-Za-z0-9]+")
+
+
+def entropy(value: str) -> float:
+    """Bits per character, by the frequencies in `value` itself.
+
+    >>> entropy("abcd")
+    2.0
+    """
+    return -sum(count / len(value) * log2(count / len(value)) for count in Counter(value).values())

@@ -89,7 +89,7 @@ def _regex(rule: ScannerRule) -> Check:
         if forbidden:
             return _found(spans, "matches a pattern that is not allowed")
         return (
-            PASSED if spans else ScanOutcome(True, "matches none of the required patterns", ((0, len(request.text)),))
+            PASSED if spans else ScanOutcome(True, "matches none of the patterns required", ((0, len(request.text)),))
         )
 
     return check

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from benchmarks.timing import in_turns
 from ollama_kit.guard.private import KINDS, PERSONAL, SECRETS, Placeholders, redact_private_data
-from ollama_kit.guard.private.detect import detect
+from ollama_kit.guard.private.redaction import detect
 from tests.guard.private.corpus import Line, lines
 from tests.guard.private.oracles import ORACLES, Spans, touches
 

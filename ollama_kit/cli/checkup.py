@@ -14,7 +14,7 @@ from ollama_kit import __version__, resources
 from ollama_kit.builder.leftovers import leftovers
 from ollama_kit.errors import OllamaKitError, in_users_language
 from ollama_kit.guard.policy import load_policy, policy_names
-from ollama_kit.guard.scanners.status import ScannerStatus, scanner_status
+from ollama_kit.guard.scanners.library import ScannerStatus, scanner_status
 from ollama_kit.server.connection import connect_with
 from ollama_kit.server.features import supports
 from ollama_kit.server.server import Server

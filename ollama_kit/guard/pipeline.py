@@ -43,9 +43,9 @@ from ollama_kit.guard.options import Mapped, Number, Option, Words
 from ollama_kit.guard.passage import ANSWER, INPUTS, OUTSIDE, Passage, TextKind
 from ollama_kit.guard.private.placeholders import Placeholders
 from ollama_kit.guard.private.redaction import redact_private_data
-from ollama_kit.guard.private.rules import PERSONAL, SECRETS
-from ollama_kit.guard.scanners.rules import ScannerConfig, parse_scanners
-from ollama_kit.guard.scanners.running import Scanners, load_scanners
+from ollama_kit.guard.private.rulebook import PERSONAL, SECRETS
+from ollama_kit.guard.scanners.config import ScannerConfig, parse_scanners
+from ollama_kit.guard.scanners.execution import Scanners, load_scanners
 from ollama_kit.records.report import Finding
 from ollama_kit.specs.source import Source
 from ollama_kit.structured.schema import Schema

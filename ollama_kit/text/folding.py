@@ -14,19 +14,19 @@ _SPACES = "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u2
 
 
 @dataclass(frozen=True)
-class Seen:
+class FoldedViews:
     """One text three times, character for character at the same offsets: as given, folded, and folded in lower
-    case. Patterns run on the last two; what stands in a finding comes from the first."""
+    case. Patterns run on the last two; a finding quotes the first."""
 
     text: str
     folded: str
     lower: str
 
     @staticmethod
-    def of(text: str) -> Seen:
+    def of(text: str) -> FoldedViews:
         """The three views of `text`."""
         folded = fold(text)
-        return Seen(text, folded, folded.lower())
+        return FoldedViews(text, folded, folded.lower())
 
 
 def fold(text: str) -> str:
@@ -43,7 +43,7 @@ def fold(text: str) -> str:
 
 
 def places(text: str, words: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Where each of `words` stands in `text`. A pattern tried only there costs less than one that looks everywhere."""
+    """Where each of `words` occurs in `text`. A pattern tried only there costs less than one that looks everywhere."""
     for word in words:
         at = text.find(word)
         while at >= 0:

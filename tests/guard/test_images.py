@@ -65,7 +65,7 @@ def rules_of(image: Image) -> set[str]:
 def test_the_header_says_what_pillow_says(kind: str, size: tuple[int, int]) -> None:
     """Type and size, read from a few bytes, are those that the decoder finds."""
     header = read_header(encoded(picture(*size), kind), "x")
-    assert (header.kind, header.width, header.height) == (kind, *size)
+    assert (header.format, header.width, header.height) == (kind, *size)
 
 
 @pytest.mark.parametrize("how", [{"lossless": True}, {"exif": b"Exif\0\0MM\0*\0\0\0\x08\0\0\0\0\0\0"}, {}])

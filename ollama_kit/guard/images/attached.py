@@ -18,7 +18,7 @@ CAUTION = "the answer describes an image: treat it as untrusted text"
 
 
 def prepare_images(messages: Sequence[Message], rules: ImageRules) -> tuple[Message, ...]:
-    """The messages with every image prepared by the rules; one that the caller has prepared stays as it is. A URL is
+    """The messages with every image prepared by the rules; one that is prepared already stays as it is. A URL is
     refused before any file is read."""
     for message in messages:
         for image in message.images:
@@ -35,8 +35,8 @@ def prepare_images(messages: Sequence[Message], rules: ImageRules) -> tuple[Mess
 
 
 def require_sight(request: Request, profile: Profile) -> None:
-    """UsageError if there are images, and the model cannot see, or the server is too old to say so: it would leave
-    the images out without a word."""
+    """UsageError if there are images, and the model cannot see, or the server is too old to say so: it would drop
+    the images silently."""
     if profile.can_see or not has_images(request):
         return
     if not supports(profile.version, "capabilities"):
@@ -44,7 +44,7 @@ def require_sight(request: Request, profile: Profile) -> None:
     raise UsageError(
         f"{request.model} cannot see images",
         hint=(
-            "Take a model with the capability `vision`; `ollama-kit show MODEL` lists what a model can do.",
+            "Use a model with the capability `vision`; `ollama-kit show MODEL` lists what a model can do.",
             "请换用带 `vision` 能力的模型；`ollama-kit show MODEL` 会列出模型的能力。",
         ),
     )

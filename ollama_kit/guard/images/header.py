@@ -1,4 +1,4 @@
-"""What a file is by its content, and the size of the image in it, read without decoding anything.
+"""What a file is by its content, the size of the image in it, and its EXIF: read without decoding anything.
 
 PNG   8 bytes of signature, then IHDR: width and height, 4 bytes each, big-endian
 JPEG  segments up to the first frame header (SOF): height and width, 2 bytes each, big-endian
@@ -10,15 +10,16 @@ BMP   the header after the file's: 2 bytes each in OS/2's old form, else 4; a ne
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 from ollama_kit.errors import Hint, UsageError
 
-Kind = Literal["PNG", "JPEG", "WEBP", "GIF", "BMP"]
-TAKEN = "PNG, JPEG, WebP, GIF or BMP"
-SUFFIXES: dict[Kind, tuple[str, ...]] = {
+ImageFormat = Literal["PNG", "JPEG", "WEBP", "GIF", "BMP"]
+SUPPORTED = "PNG, JPEG, WebP, GIF or BMP"
+SUFFIXES: dict[ImageFormat, tuple[str, ...]] = {
     "PNG": (".png", ".apng"),
     "JPEG": (".jpg", ".jpeg", ".jpe", ".jfif", ".mpo"),
     "WEBP": (".webp",),
@@ -38,7 +39,7 @@ _HEIC: Hint = (
     "请先导出为 JPEG；手机也可设为直接拍 JPEG（iPhone：相机 → 格式 → 兼容性最佳）。",
 )
 
-_OTHERS: tuple[tuple[bytes, str, Hint], ...] = (
+_OTHER_FILES: tuple[tuple[bytes, str, Hint], ...] = (
     (rb"%PDF", "a PDF", _PAGE),
     (rb"....ftyp(?:hei|hev|mif1|msf1)", "a HEIC photo", _HEIC),
     (rb"....ftyp(?:avif|avis)", "an AVIF image", _AS_PNG),
@@ -58,10 +59,10 @@ _OTHERS: tuple[tuple[bytes, str, Hint], ...] = (
 
 
 @dataclass(frozen=True)
-class Header:
-    """The kind of an image, and its size in pixels as its header states it."""
+class ImageHeader:
+    """The format of an image, and its size in pixels as its header states it."""
 
-    kind: Kind
+    format: ImageFormat
     width: int
     height: int
 
@@ -70,42 +71,42 @@ class Header:
         return self.width * self.height
 
 
-def read_header(data: bytes, name: str) -> Header:
-    """What the image in `data` is. UsageError, naming it as `name`, where it is none of a kind that is taken, or is
-    cut short before its size is known or before its own end mark."""
+def read_header(data: bytes, name: str) -> ImageHeader:
+    """What the image in `data` is. UsageError, naming it as `name`, if its format is not supported, or it is
+    truncated before its size is known or before its own end mark."""
     kind = next((kind for kind, begins in _BEGINS.items() if re.match(begins, data, re.DOTALL)), None)
     if kind is None:
-        raise _not_taken(data, name)
-    size, whole = _READERS[kind]
+        raise _unsupported(data, name)
+    size, complete = _READERS[kind]
     try:
         width, height = size(data)
     except (IndexError, ValueError) as error:
-        raise UsageError(f"{name} begins as a {kind} and ends before its size is told: it is cut short") from error
+        raise UsageError(f"{name} begins as a {kind}, but is cut short: it ends before its size is given") from error
     if width < 1 or height < 1:
-        raise UsageError(f"{name} is a {kind} of {width} × {height} pixels: there is nothing to see")
-    if not whole(data):
+        raise UsageError(f"{name} is a {kind} of {width} × {height} pixels: it has no content")
+    if not complete(data):
         raise cut_short(name, kind)
-    return Header(kind, width, height)
+    return ImageHeader(kind, width, height)
 
 
-def cut_short(name: str, kind: Kind) -> UsageError:
-    """The error for an image that is not all there."""
+def cut_short(name: str, kind: ImageFormat) -> UsageError:
+    """The error for an image whose end is missing."""
     return UsageError(
         f"{name} is a {kind} that is cut short: the end of the image is missing",
         hint=("Copy or download it again.", "请重新复制或下载该图片。"),
     )
 
 
-def _not_taken(data: bytes, name: str) -> UsageError:
+def _unsupported(data: bytes, name: str) -> UsageError:
     if not data:
-        return UsageError(f"{name} is empty; an image is expected: {TAKEN}")
-    for begins, what, hint in _OTHERS:
+        return UsageError(f"{name} is empty; expected an image: {SUPPORTED}")
+    for begins, what, hint in _OTHER_FILES:
         if re.match(begins, data[:2048], re.DOTALL | re.IGNORECASE):
-            return UsageError(f"{name} is {what}; taken are {TAKEN}", hint=hint)
-    return UsageError(f"{name} is not an image of a kind that is taken: {TAKEN}")
+            return UsageError(f"{name} is {what}; supported formats are {SUPPORTED}", hint=hint)
+    return UsageError(f"{name} is not an image of a supported format ({SUPPORTED})")
 
 
-_BEGINS: dict[Kind, bytes] = {
+_BEGINS: dict[ImageFormat, bytes] = {
     "PNG": rb"\x89PNG\r\n\x1a\n",
     "JPEG": rb"\xff\xd8\xff",
     "WEBP": rb"RIFF....WEBP",
@@ -168,11 +169,11 @@ def _bmp(data: bytes) -> tuple[int, int]:
 
 def _need(there: bool) -> None:
     if not there:
-        raise ValueError("the header is not whole")
+        raise ValueError("the header is truncated")
 
 
-# What decoders let pass: a file without its end mark, whose last part they fill with grey.
-_READERS: dict[Kind, tuple[Callable[[bytes], tuple[int, int]], Callable[[bytes], bool]]] = {
+# What decoders accept: a file without its end mark, whose last part they fill with grey.
+_READERS: dict[ImageFormat, tuple[Callable[[bytes], tuple[int, int]], Callable[[bytes], bool]]] = {
     "PNG": (_png, lambda data: data.rfind(b"IEND") > 0),
     "JPEG": (_jpeg, lambda data: data.rfind(b"\xff\xd9") > data.rfind(b"\xff\xda") > 0),
     "WEBP": (_webp, lambda data: int.from_bytes(data[4:8], "little") <= len(data) - 8),
@@ -184,3 +185,73 @@ _READERS: dict[Kind, tuple[Callable[[bytes], tuple[int, int]], Callable[[bytes],
 def count_scans(data: bytes) -> int:
     """The scans of a JPEG, those of its previews too."""
     return data.count(b"\xff\xda")
+
+
+# The two things of EXIF that matter before it is dropped: how the image is oriented, and whether it tells where it was
+# taken. Read here and not by Pillow, which warns on stderr if EXIF is damaged.
+
+
+MARK = b"Exif\0\0"
+ORIENTATION, GPS, LATITUDE = 0x0112, 0x8825, 0x0002  # tags of EXIF 2.3
+MOST_BYTES = 2**16  # a JPEG segment is no longer
+
+# Inside compressed pixels FF is followed by 00, so that these are segments wherever they are found.
+_SEGMENT = re.compile(rb"\xff\xe1..Exif\0\0", re.DOTALL)
+_PARSED = re.compile(rb"(\xff\xe1..)Exif\0\0|(\xff\xe2..)MPF\0", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Exif:
+    """`there`: the file has any. `orientation` is 1 to 8, 1 being upright."""
+
+    there: bool = False
+    orientation: int = 1
+    has_position: bool = False
+
+
+def exif_of_jpeg(data: bytes) -> Exif:
+    """What the first EXIF segment of a JPEG says."""
+    found = _SEGMENT.search(data)
+    return read_exif(data[found.end() : found.end() + MOST_BYTES]) if found else Exif()
+
+
+def without_exif(data: bytes) -> bytes:
+    """A JPEG, of the same length, in which a decoder finds neither EXIF nor a list of further pictures."""
+    return _PARSED.sub(lambda found: (found[1] or found[2]).ljust(len(found[0]), b"\0"), data)
+
+
+def read_exif(blob: bytes) -> Exif:
+    """What a block of EXIF says, with or without its mark; if it is damaged, as far as it can be read.
+
+    >>> read_exif(b"MM\\0*\\0\\0\\0\\x08\\0\\x01\\x01\\x12\\0\\x03\\0\\0\\0\\x01\\0\\x06\\0\\0")
+    Exif(there=True, orientation=6, has_position=False)
+    """
+    blob = blob[:MOST_BYTES].removeprefix(MARK)
+    order = {b"II": "<", b"MM": ">"}.get(blob[:2])
+    if order is None:
+        return Exif(there=bool(blob))
+    orientation, has_position = 1, False
+    for tag, at in _entries(blob, 4, order):
+        if tag == ORIENTATION:
+            stored = _number(blob, at, f"{order}H")
+            orientation = stored if 1 <= stored <= 8 else 1
+        elif tag == GPS:
+            has_position = any(tag == LATITUDE for tag, _ in _entries(blob, at, order))
+    return Exif(True, orientation, has_position)
+
+
+def _entries(blob: bytes, pointer: int, order: str) -> Iterator[tuple[int, int]]:
+    """(tag, offset of its value) of each entry of the directory that `pointer` points to."""
+    begins = _number(blob, pointer, f"{order}I")
+    for entry in range(_number(blob, begins, f"{order}H") if begins >= 8 else 0):
+        at = begins + 2 + 12 * entry
+        if at + 12 > len(blob):
+            return
+        yield _number(blob, at, f"{order}H"), at + 8
+
+
+def _number(blob: bytes, at: int, form: str) -> int:
+    """The number at a place, 0 beyond the end."""
+    if at + struct.calcsize(form) > len(blob):
+        return 0
+    return int(struct.unpack_from(form, blob, at)[0])

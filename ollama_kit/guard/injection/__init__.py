@@ -1,12 +1,13 @@
 """Finds text in a document that talks to the model instead of to its reader, and marks, cuts or refuses it.
 
-folding     one spelling for look-alikes, full-width and traditional characters; offsets stay
+lookalikes  one spelling for look-alikes, full-width and traditional characters; offsets stay
 sentences   where a sentence begins and ends
-tables      the words, by concept and language, and how concepts stand together, with weights
-literals    what a rule cannot match without, so that few rules are tried
-readings    other ways to read a sentence: spaced out, leetspeak, pinyin, rot13, backwards, encoded
-spellings   words mistyped, joined, parted, in dialect or in another language
-speech      whose words a sentence holds: reported, quoted, told of, agreed
+layout      lines that do not belong where they are
+tables      the words, by concept and language, and how concepts combine, with weights
+readings    other ways to read a sentence: spaced out, leetspeak, pinyin, rot13, backwards
+payloads    what a sentence carries in code: base64, hexadecimal, escapes
+spellings   words mistyped, joined, split, in dialect or in another language
+speech      whose words a sentence holds: reported, quoted, narrated, agreed
 scoring     rules against one reading
 screen      the stage
 """

@@ -1,4 +1,4 @@
-"""Lines that do not belong where they stand: a demand between the items of a list."""
+"""Lines that do not belong where they are: a demand between the items of a list."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ollama_kit.guard.injection.sentences import trimmed
 from ollama_kit.guard.injection.tables import concepts
 
 DEMAND = 0.55
-"""Minutes and lists record; a line between their items that is no item, and asks for something, is for the model."""
+"""Minutes and lists record; a line between their items that asks for something, and is not one, is for the model."""
 
 _ITEM = r"[ \t]*(?:[-*•·–]|\(?\d{1,3}[.、)）])[ \t]?"
 _ASKS = (
@@ -25,7 +25,7 @@ _ASKS = (
 
 
 def stray_lines(folded: str) -> Iterator[tuple[tuple[int, int], float]]:
-    """Each line between two items of a list that is no item itself and asks for something, with its weight."""
+    """Each line between two items of a list that is not an item itself and asks for something, with its weight."""
     for match in _stray().finditer(folded):
         start, end = trimmed(folded, *match.span(1))
         if _demand().match(folded, start, end):

@@ -16,7 +16,7 @@ _ENCLOSED = (0x24B6, 0x24D0, 0x1F130, 0x1F150, 0x1F170, 0x249C)
 
 def fold(text: str) -> str:
     """`text` in small letters, with look-alikes, full-width, styled and traditional characters replaced by the plain
-    one. The result has the length of `text`, and each character stands where it stood.
+    one. The result has the length of `text`, and each character keeps its place.
 
     >>> fold("Ｉgnоre 視")
     'ignore 视'

@@ -1,4 +1,4 @@
-"""Text that stands in a sentence in code: base64, hexadecimal, percent signs, escapes, tag characters."""
+"""Text that a sentence carries in code: base64, hexadecimal, percent signs, escapes, tag characters."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _dense(text: str) -> Iterator[re.Match[str]]:
 @cache
 def _places() -> tuple[tuple[re.Pattern[str], ...], re.Pattern[str]]:
     """Printable ASCII without spaces for long, pairs of digits (all but the first), tag characters: each kind alone,
-    and all of them. Each begins with a set of characters, that is no printable character or a separator, so that most
+    and all of them. Each begins with a set of characters, that are not printable or are separators, so that most
     places are dismissed at once."""
     lines = r"[^!-~][!-~]{12,}(?:\r?\n[!-~]{12,})*"
     tags = "[\U000e0020-\U000e007e][\U000e0020-\U000e007e]{3,}"

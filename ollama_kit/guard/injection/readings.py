@@ -27,7 +27,7 @@ _LEET = {"a": "4@", "e": "3", "i": "1!", "l": "1", "o": "0", "s": "5$", "t": "7"
 
 
 @dataclass(frozen=True)
-class Reading:
+class Disguise:
     """`sign` marks a sentence that may be disguised this way; `read` gives the plain sentence, still folded.
     `weight` is what the disguise itself adds to the score, where the plain sentence shows anything. A sign made of
     words has a `clue` that is found in the list of a text's different words wherever the sign is in the text; one that
@@ -41,14 +41,14 @@ class Reading:
     chinese: bool = False
 
     @staticmethod
-    def by_words(name: str, words: Iterable[str], read: Callable[[str], str], weight: float) -> Reading:
-        """A reading whose signs are `words` of Latin letters."""
+    def by_words(name: str, words: Iterable[str], read: Callable[[str], str], weight: float) -> Disguise:
+        """A disguise whose signs are `words` of Latin letters."""
         listed = tuple(words)
-        return Reading(name, search_for(listed), read, weight, search_for(map(_clue, listed)))
+        return Disguise(name, search_for(listed), read, weight, search_for(map(_clue, listed)))
 
 
 @cache
-def readings() -> tuple[Reading, ...]:
+def readings() -> tuple[Disguise, ...]:
     """All of them. The signs have no gaps without bound, so that a search is linear; each begins with a set of
     characters and not with a repeat, which is found several times as fast."""
     single = f"[{_BETWEEN}{_INVISIBLE}](?:[a-z][{_BETWEEN}{_INVISIBLE}]{{1,3}}){{3,150}}[a-z](?![a-z])"
@@ -56,19 +56,19 @@ def readings() -> tuple[Reading, ...]:
     split = f"[{_CJK}]{gap}[{_CJK}][{_CJK}{_BETWEEN}{_INVISIBLE}，]{{0,12}}?[{_CJK}]{gap}[{_CJK}]"
     mixed = [sign for sign in _pinyin_signs() if not sign.isascii()]
     return (
-        Reading("invisible", re.compile(rf"[{_INVISIBLE}][{_INVISIBLE}]*\w"), _visible, 0.1),
-        Reading("spaced", re.compile(single), _joined_letters, 0.3),
-        Reading("wide", re.compile("  [a-z]{1,14}  +[a-z]{1,14}  +[a-z]"), _narrow, 0.05),
-        Reading("spaced", re.compile(split), _joined_characters, 0.15, chinese=True),
-        Reading("leetspeak", re.compile("[013457@$!][a-z]"), _plain_letters, 0.3),
-        Reading("joined", spellings.JOINED, spellings.parted, 0.1),
-        Reading("hyphened", spellings.hyphened(), spellings.without_hyphens, 0.1),
-        Reading("by sound", spellings.unusual(), spellings.in_standard, 0.1, chinese=True),
-        Reading.by_words("pinyin", _sounded(), _hanzi, 0.25),
-        Reading("pinyin", search_for(mixed), _hanzi, 0.25, chinese=True),
-        Reading.by_words("rot13", _rotated(), _rot13, 0.4),
-        Reading.by_words("backwards", _reversed(), _backwards, 0.4),
-        Reading("backwards", search_for(word[::-1] for word in _words("strong_zh")), _backwards, 0.4, chinese=True),
+        Disguise("invisible", re.compile(rf"[{_INVISIBLE}][{_INVISIBLE}]*\w"), _visible, 0.1),
+        Disguise("spaced", re.compile(single), _joined_letters, 0.3),
+        Disguise("wide", re.compile("  [a-z]{1,14}  +[a-z]{1,14}  +[a-z]"), _narrow, 0.05),
+        Disguise("spaced", re.compile(split), _joined_characters, 0.15, chinese=True),
+        Disguise("leetspeak", re.compile("[013457@$!][a-z]"), _plain_letters, 0.3),
+        Disguise("joined", spellings.JOINED, spellings.parted, 0.1),
+        Disguise("hyphened", spellings.hyphened(), spellings.without_hyphens, 0.1),
+        Disguise("by sound", spellings.unusual(), spellings.in_standard, 0.1, chinese=True),
+        Disguise.by_words("pinyin", _sounded(), _hanzi, 0.25),
+        Disguise("pinyin", search_for(mixed), _hanzi, 0.25, chinese=True),
+        Disguise.by_words("rot13", _rotated(), _rot13, 0.4),
+        Disguise.by_words("backwards", _reversed(), _backwards, 0.4),
+        Disguise("backwards", search_for(word[::-1] for word in _words("strong_zh")), _backwards, 0.4, chinese=True),
     )
 
 
@@ -90,7 +90,7 @@ def _any_clue() -> re.Pattern[str]:
     return search_for(disguised)
 
 
-def readings_for(text: str, words: Set[str]) -> Iterator[Reading]:
+def readings_for(text: str, words: Set[str]) -> Iterator[Disguise]:
     """Those that `text` may need; `words` are its different Latin words."""
     chinese = _chinese().search(text) is not None
     telling = [word for word in words if _tells(word)]
@@ -100,9 +100,9 @@ def readings_for(text: str, words: Set[str]) -> Iterator[Reading]:
         if clue and (chinese or not reading.chinese):
             yield reading
     if slips := spellings.misspellings().keys() & words:
-        yield Reading("misspelt", spellings.slip(slips), spellings.spelt, 0.1)
+        yield Disguise("misspelt", spellings.slip(slips), spellings.spelt, 0.1)
     if foreign := chinese and spellings.pairs("mixed").keys() & words:
-        yield Reading("mixed", spellings.foreign(foreign), spellings.in_one_language, 0.1, chinese=True)
+        yield Disguise("mixed", spellings.foreign(foreign), spellings.in_one_language, 0.1, chinese=True)
 
 
 @lru_cache(maxsize=1 << 16)

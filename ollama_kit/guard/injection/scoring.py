@@ -10,7 +10,7 @@ from itertools import accumulate, islice
 from operator import or_
 
 from ollama_kit.guard.injection.speech import binds_parties, is_supplied, narrates, relates, without_quotations
-from ollama_kit.guard.injection.tables import LANGUAGES, START, Rule, concepts, outline, rules, stands_for
+from ollama_kit.guard.injection.tables import LANGUAGES, START, InjectionRule, concepts, outline, rules, stands_for
 from ollama_kit.text.literals import SHORTEST, Literals, expected, required
 
 REPORTED = 0.45
@@ -95,8 +95,8 @@ class Triggers:
 
     @staticmethod
     def of(needed: Mapping[str, int], shortest: int = 0) -> Triggers:
-        """Ready to search. A literal stands for all that it contains, since only the longest one at a place is seen;
-        of those shorter than `shortest` only where it begins with them."""
+        """Prepared for the search. A literal counts as all that it contains, since only the longest one at a place is
+        seen; of those shorter than `shortest` only where it begins with them."""
         flags = dict(needed)
         for literal in needed:
             for start in range(len(literal)):
@@ -143,11 +143,11 @@ class RuleSet:
         return {word: flags for word in words if (flags := _flags(word, self.in_words))}
 
     def hits(self, text: str) -> tuple[list[tuple[int, int]], set[str]]:
-        """Places in folded `text` where a literal stands, each with the flags it sets; and the different Latin words
+        """Places in folded `text` where a literal occurs, each with the flags it sets; and the different Latin words
         of the text."""
         flags = self.elsewhere.flags
         found = [(at, flags[literal]) for at, literal in self.elsewhere.literals.places(text)]
-        parts = _parted().split(text)  # what stands between words, and words, in turns
+        parts = _parted().split(text)  # the text between words, and words, in turns
         words = set(parts[1::2])
         if telling := self.telling(words):
             places = islice(accumulate(map(len, parts)), 0, None, 2)
@@ -163,7 +163,7 @@ class RuleSet:
 
     def score(self, sentence: str, candidates: Iterable[int] | None = None, hope: Hope | None = None) -> Score:
         """The score of a folded sentence by the rules numbered in `candidates` (all that its literals allow), heavier
-        ones first. With `hope`, no more rules are tried than show that there is none."""
+        ones first. With `hope`, no more rules are tried than show that there is no hope."""
         if candidates is None:
             flags = (found for _, found in self.hits(sentence)[0])
             candidates = self.ready(reduce(or_, flags, 0))
@@ -182,7 +182,7 @@ class RuleSet:
         return self._discounted(sentence, Score(families)) if families else Score()
 
     def _discounted(self, sentence: str, score: Score) -> Score:
-        """Less for what somebody else said or did, for the terms of a contract, and for what a machine is to do."""
+        """Less for what others said or did, for the terms of a contract, and for what a machine is to do."""
         if score.total < REPORTED or "turn" in score.families:
             return score
         if binds_parties(sentence) or (score.families.keys() <= _SPOKEN_TO and is_supplied(sentence)):
@@ -228,7 +228,7 @@ def _worthwhile(among: RuleSet, numbers: tuple[int, ...], hope: Hope) -> tuple[C
 
 @cache
 def rule_set() -> RuleSet:
-    """The rules of all languages, ready to try. Heavier rules come first, so that the lighter ones of a family are
+    """The rules of all languages, compiled. Heavier rules come first, so that the lighter ones of a family are
     not tried."""
     listed = sorted(
         ((rule, language) for language in LANGUAGES for rule in rules(language)), key=lambda pair: -pair[0].weight
@@ -249,13 +249,13 @@ def rule_set() -> RuleSet:
     return RuleSet(compiled, Triggers.of(tables[0], SHORTEST), Triggers.of(tables[1]), given)
 
 
-def _compiled(rule: Rule, language: str) -> Compiled:
+def _compiled(rule: InjectionRule, language: str) -> Compiled:
     led = rule.pattern.startswith(LED)
     bare = replace(rule, pattern=rule.pattern.removeprefix(LED))
     return Compiled(rule.family, rule.weight, bare.expanded(concepts(language)), led)
 
 
-def _sets(rule: Rule, language: str) -> list[frozenset[str]]:
+def _sets(rule: InjectionRule, language: str) -> list[frozenset[str]]:
     """The sets of literals that a rule needs: the rarest, and others as long as they are rare."""
     known = _known(language)
     parts = outline(rule, tuple(concepts(language)))
@@ -267,7 +267,7 @@ def _sets(rule: Rule, language: str) -> list[frozenset[str]]:
 
 @cache
 def _known(language: str) -> Mapping[str, list[frozenset[str]]]:
-    """The sets of literals that each concept needs, by the character that stands for it."""
+    """The sets of literals that each concept needs, by its placeholder character."""
     return {stands_for(at): required(pattern) for at, pattern in enumerate(concepts(language).values())}
 
 

@@ -81,7 +81,7 @@ _DEEDS = frozenset(
 """What a dismissal is followed by."""
 
 _WORDS = _DEEDS | {"authority", "address", "order", "tamper", "sell", "forge", "fixed", "harm", "disguise", "comply"}
-"""What is said in somebody else's name."""
+"""What is said in another's name."""
 
 _LEADS = {"turn": (0.3, _WORDS), "drop": (0.3, _DEEDS), "override": (0.2, _DEEDS), "order": (0.2, _DEEDS)}
 """Families that weigh on the next sentence: how much, and which families it must show itself."""
@@ -210,7 +210,7 @@ def _encoded(text: str, sentences: Sentences, depth: int) -> Iterator[tuple[Span
 
 
 def _carry(sentences: Sentences, best: dict[Span, tuple[Score, str]]) -> None:
-    """What one sentence begins the next may end: after the mark of a turn it is said in somebody else's name; after a
+    """What one sentence begins the next may end: after the mark of a turn it is said in another's name; after a
     dismissal too weak to be found by itself, in the same paragraph, it says what to do instead."""
     for span, (score, _) in list(best.items()):
         weight, ends = next((lead for family, lead in _LEADS.items() if family in score.families), (0.0, _DEEDS))

@@ -71,7 +71,7 @@ class Sentences:
             yield start, len(self.text)
 
     def after(self, end: int) -> tuple[int, int] | None:
-        """The next sentence that is not blank, at most a few lines on; None at the end of the text."""
+        """The next sentence with any text, at most a few lines on; None at the end of the text."""
         at = bisect_right(self.ends, end - 1)
         for begin in self.ends[at : at + 3]:
             start, stop = self.around(begin) if begin < len(self.text) else (0, 0)

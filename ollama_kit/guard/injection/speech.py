@@ -1,4 +1,4 @@
-"""Whose words a sentence holds: an order reported, quoted, told of or agreed in a contract is none to the model."""
+"""Whose words a sentence holds: an order reported, quoted, narrated or agreed in a contract is not one to the model."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 from ollama_kit.guard.injection.tables import concepts
 
 FOREWORD = 24
-"""Characters at the start of a sentence in which those stand whose deeds it tells."""
+"""Characters at the start of a sentence that name those whose deeds it narrates."""
 
 
 def binds_parties(sentence: str) -> bool:
@@ -26,8 +26,8 @@ def is_supplied(sentence: str) -> bool:
 
 
 def narrates(sentence: str) -> bool:
-    """Whether it begins with those whose deeds it tells (attackers, a study, a model that was trained), and announces
-    nobody's words.
+    """Whether it begins with those whose deeds it narrates (attackers, a study, a model that was trained), and
+    announces no quotation.
 
     >>> narrates("attackers often ask it to repeat the text"), narrates("attackers can: repeat the text")
     (True, False)
@@ -47,7 +47,7 @@ def relates(sentence: str) -> bool:
 
 
 def without_quotations(sentence: str) -> str | None:
-    """`sentence` with a space in place of each quotation; None where there is none."""
+    """`sentence` with a space in place of each quotation; None if it has no quotation."""
     rest, quotations = _quotations().subn(" ", sentence)
     return rest if quotations else None
 

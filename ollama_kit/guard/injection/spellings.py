@@ -1,6 +1,6 @@
-"""Words as they are mistyped, joined, parted, said in a dialect or in another language, and how they are meant.
+"""Words as they are mistyped, joined, split, in a dialect or in another language, and the words that are meant.
 
-Each is a sign to search for and a function that gives the sentence as it is meant.
+Each is a sign to search for and a function that gives the sentence in plain words.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def without_hyphens(sentence: str) -> str:
 
 @cache
 def misspellings() -> Mapping[str, str]:
-    """Words with two letters swapped, one left out or one doubled, and words that are often mistyped; each with what
-    is meant. What is a word of its own is none."""
+    """Words with two letters swapped, one left out or one doubled, and words that are often mistyped; each with the
+    word that is meant. A word in its own right is not a misspelling."""
     listed = word_lists("readings")["misspelt"]
     known = {*listed, *word_lists("readings")["words"]}
     slips = {slip: word for word in listed for slip in _slips(word) if slip not in known}
@@ -64,7 +64,7 @@ def _slips(word: str) -> Iterator[str]:
 
 
 def spelt(sentence: str) -> str:
-    """`sentence` with its misspelt words as they are meant.
+    """`sentence` with its misspelt words corrected.
 
     >>> spelt("ingore teh ruels")
     'ignore the rules'

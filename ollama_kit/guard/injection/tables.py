@@ -23,8 +23,8 @@ _WHOLE_WORDS = frozenset({"en"})
 
 
 @dataclass(frozen=True)
-class Rule:
-    """`pattern` found in a sentence adds `weight` (0 to 1) for `family`. In it, `{name}` stands for the words of a
+class InjectionRule:
+    """`pattern` found in a sentence adds `weight` (0 to 1) for `family`. In it, `{name}` is replaced by the words of a
     concept, `~n` for at most n characters in between, and ` && ` joins parts that must all be found, in any order."""
 
     family: str
@@ -35,24 +35,24 @@ class Rule:
         """The regular expression of each part, with the words of `concepts` in it. Raises KeyError for a name not
         among them.
 
-        >>> Rule("override", 0.5, "{ignore}~4x && y").expanded({"ignore": "(?:忽略)"})
+        >>> InjectionRule("override", 0.5, "{ignore}~4x && y").expanded({"ignore": "(?:忽略)"})
         ('(?:忽略)[^\\\\n]{0,4}?x', 'y')
         """
         named = _NAME.sub(lambda match: concepts[match[1]], self.pattern)
         return tuple(_GAP.sub(r"[^\\n]{0,\1}?", named).split(" && "))
 
 
-def outline(rule: Rule, names: Sequence[str]) -> tuple[str, ...]:
+def outline(rule: InjectionRule, names: Sequence[str]) -> tuple[str, ...]:
     """The parts of `rule` with one character in place of each `{name}`: quick to parse, whatever the concepts hold.
 
-    >>> outline(Rule("override", 0.5, "{ignore}x"), ["orders", "ignore"]) == (stands_for(1) + "x",)
+    >>> outline(InjectionRule("override", 0.5, "{ignore}x"), ["orders", "ignore"]) == (stands_for(1) + "x",)
     True
     """
     return rule.expanded({name: stands_for(at) for at, name in enumerate(names)})
 
 
 def stands_for(at: int) -> str:
-    """The character (private use) that stands for the concept numbered `at`."""
+    """The placeholder character (private use) of the concept numbered `at`."""
     return chr(0xE000 + at)
 
 
@@ -88,16 +88,16 @@ def either(alternatives: tuple[str, ...]) -> str:
 
 
 @cache
-def rules(language: str) -> tuple[Rule, ...]:
+def rules(language: str) -> tuple[InjectionRule, ...]:
     """The rules of a language, in the order of the table."""
     return tuple(
-        Rule(family, float(weight), pattern)
+        InjectionRule(family, float(weight), pattern)
         for family, weight, pattern in (line.split(" ", 2) for line in _lines(f"{language}.rules"))
     )
 
 
 def _lines(name: str) -> Iterator[str]:
-    """The lines of a table that say something."""
+    """The lines of a table that are neither empty nor comments."""
     from importlib.resources import files
 
     text = (files("ollama_kit.guard.injection") / "tables" / name).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Finds addresses of the net: e-mail, IPv4 and IPv6, MAC."""
+"""Finds network addresses: e-mail, IPv4 and IPv6, MAC."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from collections.abc import Iterator
 from functools import cache
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 
-from ollama_kit.guard.private.rules import Hit
-from ollama_kit.text.folding import Seen
+from ollama_kit.guard.private.rulebook import Hit
+from ollama_kit.text.folding import FoldedViews
 
 LOCAL_PART = 64
 """Characters that RFC 5321 allows before the @."""
 
 LONGEST_USERINFO = 260
 LIST_GAP = 4
-"""Characters, one more than may stand between an address and the next of a list."""
+"""Characters, one more than may be between an address and the next of a list."""
 
 _LOCAL = "abcdefghijklmnopqrstuvwxyz0123456789._%+-"
 _FILES = re.compile("png|jpe?g|gif|svg|webp|ico|css|js|ts|json|html?|md|txt|pdf|py|go|rs|zip|gz|ya?ml|local")
 
 
-def find_addresses(seen: Seen) -> Iterator[Hit]:
+def find_addresses(views: FoldedViews) -> Iterator[Hit]:
     """Every e-mail address, IP address and MAC address."""
-    yield from _emails(seen)
-    yield from _ipv4(seen)
-    yield from _colons(seen)
+    yield from _emails(views)
+    yield from _ipv4(views)
+    yield from _colons(views)
 
 
 @cache
@@ -33,16 +33,16 @@ def _domain() -> re.Pattern[str]:
     return re.compile(r"@(?:[a-z0-9](?:[a-z0-9-]{0,62})\.){1,8}([a-z]{2,24})(?![a-z0-9-])")
 
 
-def _emails(seen: Seen) -> Iterator[Hit]:
-    for found in _domain().finditer(seen.lower):
+def _emails(views: FoldedViews) -> Iterator[Hit]:
+    for found in _domain().finditer(views.lower):
         at, end = found.span()
-        start = _walk_back(seen.lower, at, _LOCAL, LOCAL_PART)
-        while start < at and seen.lower[start] in ".-":
+        start = _walk_back(views.lower, at, _LOCAL, LOCAL_PART)
+        while start < at and views.lower[start] in ".-":
             start += 1
-        is_remote = seen.lower[start:at] == "git" and seen.lower[end : end + 1] == ":"
-        if _is_userinfo(seen, start):
+        is_remote = views.lower[start:at] == "git" and views.lower[end : end + 1] == ":"
+        if _is_userinfo(views, start):
             continue
-        if start < at and not _FILES.fullmatch(found[1]) and not is_remote and seen.lower[start - 2 : start] != "//":
+        if start < at and not _FILES.fullmatch(found[1]) and not is_remote and views.lower[start - 2 : start] != "//":
             yield Hit(start, end, "email")
 
 
@@ -51,10 +51,10 @@ def _userinfo() -> re.Pattern[str]:
     return re.compile(r"://[^\s/?#:@]{0,128}:[^\s/?#@]{0,128}\Z")
 
 
-def _is_userinfo(seen: Seen, start: int) -> bool:
-    """Whether what stands before is `://user:` and the beginning of a password."""
-    scheme = seen.folded.rfind("://", max(0, start - LONGEST_USERINFO), start)
-    return scheme >= 0 and _userinfo().match(seen.folded, scheme, start) is not None
+def _is_userinfo(views: FoldedViews, start: int) -> bool:
+    """Whether what precedes is `://user:` and the beginning of a password."""
+    scheme = views.folded.rfind("://", max(0, start - LONGEST_USERINFO), start)
+    return scheme >= 0 and _userinfo().match(views.folded, scheme, start) is not None
 
 
 @cache
@@ -80,31 +80,31 @@ def _version_word() -> re.Pattern[str]:
     return re.compile(rf"(?:(?:{words})[^0-9\n]{{0,6}}|[a-z]/|==|~=|>=)\Z")
 
 
-def _ipv4(seen: Seen) -> Iterator[Hit]:
+def _ipv4(views: FoldedViews) -> Iterator[Hit]:
     listed = -LIST_GAP
-    for found in _last_three().finditer(seen.folded):
-        start, end = _walk_back(seen.folded, found.start(), "0123456789", 3), found.end()
-        before = seen.folded[start - 1 : start]
+    for found in _last_three().finditer(views.folded):
+        start, end = _walk_back(views.folded, found.start(), "0123456789", 3), found.end()
+        before = views.folded[start - 1 : start]
         if _runs_on(before) or before == ".":
             continue
         try:
-            address = IPv4Address(seen.folded[start:end])
+            address = IPv4Address(views.folded[start:end])
         except AddressValueError:
             continue
-        nobodys = address.is_loopback or address.is_unspecified or address.packed[0] == 255
+        unowned = address.is_loopback or address.is_unspecified or address.packed[0] == 255
         in_list = start - listed < LIST_GAP
-        if not nobodys and (in_list or _names_a_machine(seen, start, end, address.packed)):
+        if not unowned and (in_list or _names_a_machine(views, start, end, address.packed)):
             listed = end
             yield Hit(start, end, "ipv4")
 
 
-def _names_a_machine(seen: Seen, start: int, end: int, octets: bytes) -> bool:
+def _names_a_machine(views: FoldedViews, start: int, end: int, octets: bytes) -> bool:
     """Whether four numbers are an address: a word says so, or no word says version or chapter and they are too
     large for one."""
-    after, window = seen.folded[end : end + 1], max(0, start - 20)
-    if after in (":", "/") or _net_word().search(seen.lower, window, start):
+    after, window = views.folded[end : end + 1], max(0, start - 20)
+    if after in (":", "/") or _net_word().search(views.lower, window, start):
         return True
-    if after in tuple("条款节章版") or _version_word().search(seen.lower, window, start):
+    if after in tuple("条款节章版") or _version_word().search(views.lower, window, start):
         return False
     return octets[0] == 10 or (octets[0] > 10 and max(octets) >= 32)
 
@@ -124,18 +124,18 @@ def _groups(fewest: int) -> re.Pattern[str]:
     )
 
 
-def _colons(seen: Seen) -> Iterator[Hit]:
-    """MAC and IPv6 addresses; the colon of a label ("IP:") may stand before the first group."""
-    shortened = "::" in seen.lower  # else a time of day ("10:23:") need not be looked at
-    for found in _groups(2 if shortened else 5).finditer(seen.lower):
+def _colons(views: FoldedViews) -> Iterator[Hit]:
+    """MAC and IPv6 addresses; the colon of a label ("IP:") may precede the first group."""
+    shortened = "::" in views.lower  # else a time of day ("10:23:") need not be looked at
+    for found in _groups(2 if shortened else 5).finditer(views.lower):
         at, end = found.span()
         if found[0][0] == ":" and found[0].count(":") < 5 and "::" not in found[0]:
             continue
-        for start in (_walk_back(seen.lower, at, "0123456789abcdef", 4), at + 1):
-            value = seen.lower[start:end]
+        for start in (_walk_back(views.lower, at, "0123456789abcdef", 4), at + 1):
+            value = views.lower[start:end]
             if value.endswith(":") and not value.endswith("::"):
                 value = value[:-1]
-            if _runs_on(seen.lower[start - 1 : start]) or _runs_on(seen.lower[end : end + 1]):
+            if _runs_on(views.lower[start - 1 : start]) or _runs_on(views.lower[end : end + 1]):
                 continue
             if _is_mac(value) or _is_ipv6(value):
                 yield Hit(start, start + len(value), "mac" if _is_mac(value) else "ipv6")
@@ -157,7 +157,7 @@ def _is_mac(value: str) -> bool:
 
 
 def _is_ipv6(value: str) -> bool:
-    """Whether `value` is an address that can belong to a machine of somebody's: global, unique local or link local."""
+    """Whether `value` is an address that a machine can have: global, unique local or link local."""
     try:
         address = IPv6Address(value)
     except AddressValueError:

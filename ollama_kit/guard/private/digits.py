@@ -1,4 +1,8 @@
-"""Finds what is mostly digits: telephone numbers, ID cards, bank cards, credit codes, number plates."""
+"""Finds what is mostly digits: telephone numbers, ID cards, bank cards, credit codes, passports, number plates.
+
+A number is found by its shape (NumberShape) and by what else must hold: a check digit, a word that precedes it and says
+what it is, or the absence of a word that says it is an order's or a parcel's.
+"""
 
 from __future__ import annotations
 
@@ -7,34 +11,33 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from ollama_kit.guard.private.checksums import is_bank_card, is_credit_code, is_id_card, is_old_id_card
-from ollama_kit.guard.private.preceding import counts, id_word, local_word, phone_word, stands_before
-from ollama_kit.guard.private.rules import Hit
-from ollama_kit.text.folding import Seen
+from ollama_kit.guard.private.rulebook import Hit
+from ollama_kit.text.checksums import is_bank_card, is_credit_code, is_id_card, is_old_id_card
+from ollama_kit.text.folding import FoldedViews, places
 
 _CURRENCIES, _AFTER_MONEY = frozenset("¥￥$€£"), frozenset("元%")
 
 
 @dataclass(frozen=True)
-class Shape:
+class NumberShape:
     """A number as it is written, beginning at a run of digits, and what else must hold for it."""
 
     rule: str
     pattern: str
-    holds: Callable[[Seen, int, int], bool]
+    holds: Callable[[FoldedViews, int, int], bool]
 
 
-def _is_money(seen: Seen, start: int, end: int) -> bool:
-    return seen.folded[start - 1 : start] in _CURRENCIES or seen.lower[end : end + 2].lstrip()[:1] in _AFTER_MONEY
+def _is_money(views: FoldedViews, start: int, end: int) -> bool:
+    return views.folded[start - 1 : start] in _CURRENCIES or views.lower[end : end + 2].lstrip()[:1] in _AFTER_MONEY
 
 
-def _begins_word(seen: Seen, start: int) -> bool:
+def _begins_word(views: FoldedViews, start: int) -> bool:
     """Whether no longer number or name runs into the one at `start`; "tel" may."""
-    before = seen.folded[start - 1 : start] if start else ""
-    if before in ("-", ".") and seen.folded[start - 2 : start - 1].isdigit():
+    before = views.folded[start - 1 : start] if start else ""
+    if before in ("-", ".") and views.folded[start - 2 : start - 1].isdigit():
         return False
     glued = before.isascii() and (before.isalnum() or before == "_")
-    return not glued or stands_before(_glue(), seen, start)
+    return not glued or _precedes(_glue(), views, start)
 
 
 @cache
@@ -57,94 +60,96 @@ def _four_digits() -> re.Pattern[str]:
     return re.compile(r"[0-9]{4} \Z")
 
 
-def _is_mobile(seen: Seen, start: int, end: int) -> bool:
-    is_amount = _decimals().match(seen.folded, end) is not None or _is_money(seen, start, end)
-    return _begins_word(seen, start) and not is_amount and not counts(seen, start)
+def _is_mobile(views: FoldedViews, start: int, end: int) -> bool:
+    is_amount = _decimals().match(views.folded, end) is not None or _is_money(views, start, end)
+    return _begins_word(views, start) and not is_amount and not _counts(views, start)
 
 
-def _is_landline(seen: Seen, start: int, end: int) -> bool:
-    separated = _area_code().match(seen.folded, start, end) is not None
-    behind_four = _four_digits().search(seen.folded, max(0, start - 5), start) is not None
-    said = stands_before(phone_word(), seen, start)
-    return _begins_word(seen, start) and not behind_four and (said or (separated and not counts(seen, start)))
+def _is_landline(views: FoldedViews, start: int, end: int) -> bool:
+    separated = _area_code().match(views.folded, start, end) is not None
+    behind_four = _four_digits().search(views.folded, max(0, start - 5), start) is not None
+    said = _precedes(_phone_word(), views, start)
+    return _begins_word(views, start) and not behind_four and (said or (separated and not _counts(views, start)))
 
 
-def _is_hotline(seen: Seen, start: int, end: int) -> bool:
-    dashed = seen.folded[start + 3] == "-"
-    return _begins_word(seen, start) and (dashed or stands_before(phone_word(), seen, start))
+def _is_hotline(views: FoldedViews, start: int, end: int) -> bool:
+    dashed = views.folded[start + 3] == "-"
+    return _begins_word(views, start) and (dashed or _precedes(_phone_word(), views, start))
 
 
-def _is_local(seen: Seen, start: int, end: int) -> bool:
-    return stands_before(local_word(), seen, start)
+def _is_local(views: FoldedViews, start: int, end: int) -> bool:
+    return _precedes(_local_word(), views, start)
 
 
-def _is_american(seen: Seen, start: int, end: int) -> bool:
-    in_parentheses = seen.folded[start - 1 : start] == "(" and ")" in seen.folded[start:end]
-    return in_parentheses or (_begins_word(seen, start) and stands_before(phone_word(), seen, start))
+def _is_american(views: FoldedViews, start: int, end: int) -> bool:
+    in_parentheses = views.folded[start - 1 : start] == "(" and ")" in views.folded[start:end]
+    return in_parentheses or (_begins_word(views, start) and _precedes(_phone_word(), views, start))
 
 
-def _is_id_card(seen: Seen, start: int, end: int) -> bool:
-    return is_id_card(_bare(seen, start, end))
+def _is_id_card(views: FoldedViews, start: int, end: int) -> bool:
+    return is_id_card(_bare(views, start, end))
 
 
-def _is_old_id_card(seen: Seen, start: int, end: int) -> bool:
-    return stands_before(id_word(), seen, start) and is_old_id_card(seen.folded[start:end])
+def _is_old_id_card(views: FoldedViews, start: int, end: int) -> bool:
+    return _precedes(_id_word(), views, start) and is_old_id_card(views.folded[start:end])
 
 
-def _is_bank_card(seen: Seen, start: int, end: int) -> bool:
-    fresh = _begins_word(seen, start) and not counts(seen, start) and not _is_money(seen, start, end)
-    return fresh and is_bank_card(_bare(seen, start, end))
+def _is_bank_card(views: FoldedViews, start: int, end: int) -> bool:
+    fresh = _begins_word(views, start) and not _counts(views, start) and not _is_money(views, start, end)
+    return fresh and is_bank_card(_bare(views, start, end))
 
 
-def _is_credit_code(seen: Seen, start: int, end: int) -> bool:
-    glued = start > 0 and seen.folded[start - 1].isascii() and seen.folded[start - 1].isalnum()
-    return not glued and is_credit_code(_bare(seen, start, end))
+def _is_credit_code(views: FoldedViews, start: int, end: int) -> bool:
+    glued = start > 0 and views.folded[start - 1].isascii() and views.folded[start - 1].isalnum()
+    return not glued and is_credit_code(_bare(views, start, end))
 
 
-def _bare(seen: Seen, start: int, end: int) -> str:
-    return seen.folded[start:end].replace(" ", "").replace("-", "").upper()
+def _bare(views: FoldedViews, start: int, end: int) -> str:
+    return views.folded[start:end].replace(" ", "").replace("-", "").upper()
 
 
 _DAY = "(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])"
 _EXTENSION = r"(?:(?:-|转|ext\.? ?|分机号?:? ?)[0-9]{1,5})?"
 _ENDS = "(?![0-9a-z_])"
 
-SHAPES: tuple[Shape, ...] = (
-    Shape("id_card_18", rf"[1-9][0-9]{{5}}[ -]?(?:18|19|20)[0-9]{{2}}{_DAY}[ -]?[0-9]{{3}}[0-9x]{_ENDS}", _is_id_card),
-    Shape("id_card_15", rf"[1-9][0-9]{{7}}{_DAY}[0-9]{{3}}{_ENDS}", _is_old_id_card),
-    Shape("credit_code", rf"[1-9][1-9][0-9]{{6}}[0-9a-z]{{10}}{_ENDS}", _is_credit_code),
-    Shape(
+SHAPES: tuple[NumberShape, ...] = (
+    NumberShape(
+        "id_card_18", rf"[1-9][0-9]{{5}}[ -]?(?:18|19|20)[0-9]{{2}}{_DAY}[ -]?[0-9]{{3}}[0-9x]{_ENDS}", _is_id_card
+    ),
+    NumberShape("id_card_15", rf"[1-9][0-9]{{7}}{_DAY}[0-9]{{3}}{_ENDS}", _is_old_id_card),
+    NumberShape("credit_code", rf"[1-9][1-9][0-9]{{6}}[0-9a-z]{{10}}{_ENDS}", _is_credit_code),
+    NumberShape(
         "bank_card",
         r"(?:[2-69][0-9]{12,18}|[2-69][0-9]{3}(?P<gap>[ -])[0-9]{4}(?:(?P=gap)[0-9]{4}){1,3}(?:(?P=gap)?[0-9]{1,3})?"
         rf"|3[47][0-9]{{2}}(?P<gap2>[ -])[0-9]{{6}}(?P=gap2)[0-9]{{5}}|62[0-9]{{4}}[ -][0-9]{{10,13}}){_ENDS}",
         _is_bank_card,
     ),
-    Shape(
+    NumberShape(
         "mobile",
         r"(?:(?:00)?86[ -]?)?"
         r"(?:1[3-9][0-9](?:[ -]?[0-9]{4}){2}|1[3-9][0-9]{2}(?P<gap3>[ -])[0-9]{3}(?P=gap3)[0-9]{4})"
         rf"(?!-[0-9]){_ENDS}",
         _is_mobile,
     ),
-    Shape(
+    NumberShape(
         "landline",
         r"0(?:(?:10|2[0-9])\)?[ -]{0,2}[1-9][0-9]{3}|[3-9][0-9]{2}\)?[ -]{0,2}[1-9][0-9]{2,3})"
         rf"[ -]?[0-9]{{4}}{_EXTENSION}(?! ?[0-9]){_ENDS}",
         _is_landline,
     ),
-    Shape(
+    NumberShape(
         "hotline",
         r"[48]00(?:-[0-9]{3}-[0-9]{4}|-[0-9]{4}-[0-9]{3}|-[0-9]{7}| ?[0-9]{3} ?[0-9]{4})(?!-?[0-9])"
         rf"{_ENDS}",
         _is_hotline,
     ),
-    Shape(
+    NumberShape(
         "international_phone",
         r"[2-9][0-9]{2}(?:\) ?[2-9][0-9]{2}[ -][0-9]{4}|(?P<gap4>[.-])[2-9][0-9]{2}(?P=gap4)[0-9]{4})(?!-?[0-9])"
         rf"{_ENDS}",
         _is_american,
     ),
-    Shape("landline", rf"[2-8][0-9]{{2,3}}[ -]?[0-9]{{4}}{_EXTENSION}(?![ -]?[0-9]){_ENDS}", _is_local),
+    NumberShape("landline", rf"[2-8][0-9]{{2,3}}[ -]?[0-9]{{4}}{_EXTENSION}(?![ -]?[0-9]){_ENDS}", _is_local),
 )
 """The particular before the general; what overlaps is settled later."""
 
@@ -155,7 +160,7 @@ def _runs() -> re.Pattern[str]:
 
 
 @cache
-def _shapes() -> tuple[re.Pattern[str], tuple[tuple[Shape, re.Pattern[str]], ...]]:
+def _shapes() -> tuple[re.Pattern[str], tuple[tuple[NumberShape, re.Pattern[str]], ...]]:
     """All shapes in one, which most numbers in a text do not fit, and each for itself."""
     return (
         re.compile("|".join(f"(?:{shape.pattern})" for shape in SHAPES)),
@@ -163,20 +168,21 @@ def _shapes() -> tuple[re.Pattern[str], tuple[tuple[Shape, re.Pattern[str]], ...
     )
 
 
-def find_digits(seen: Seen) -> Iterator[Hit]:
+def find_digits(views: FoldedViews) -> Iterator[Hit]:
     """Every telephone number, ID card, bank card, credit code and number plate."""
     any_shape, shapes = _shapes()
-    for run in _runs().finditer(seen.folded):
+    for run in _runs().finditer(views.folded):
         start = run.start()
-        if start and seen.lower[start - 1] in "any":
-            yield from _lettered_credit_code(seen, start - 1)
-        if any_shape.match(seen.lower, start):
+        if start and views.lower[start - 1] in "any":
+            yield from _lettered_credit_code(views, start - 1)
+        if any_shape.match(views.lower, start):
             for shape, pattern in shapes:
-                found = pattern.match(seen.lower, start)
-                if found and shape.holds(seen, start, found.end()):
-                    yield Hit(*_with_front(seen, start, found.end()), shape.rule)
-    yield from _international(seen)
-    yield from _plates(seen)
+                found = pattern.match(views.lower, start)
+                if found and shape.holds(views, start, found.end()):
+                    yield Hit(*_with_front(views, start, found.end()), shape.rule)
+    yield from _international(views)
+    yield from _plates(views)
+    yield from _labeled(views)
 
 
 @cache
@@ -184,12 +190,12 @@ def _front() -> re.Pattern[str]:
     return re.compile(r"(?:(?:\+|(?<![0-9])00)86[ -]?|\+)\Z")
 
 
-def _with_front(seen: Seen, start: int, end: int) -> tuple[int, int]:
+def _with_front(views: FoldedViews, start: int, end: int) -> tuple[int, int]:
     """The span with the +86 or the opening parenthesis that belongs to it."""
-    front = _front().search(seen.folded, max(0, start - 6), start)
+    front = _front().search(views.folded, max(0, start - 6), start)
     if front:
         return start - len(front[0]), end
-    if seen.folded[start - 1 : start] == "(" and ")" in seen.folded[start:end]:
+    if views.folded[start - 1 : start] == "(" and ")" in views.folded[start:end]:
         return start - 1, end
     return start, end
 
@@ -199,10 +205,10 @@ def _lettered() -> re.Pattern[str]:
     return re.compile(r"(?:a[19]|n[1239]|y1)[0-9]{6}[0-9a-z]{10}(?![0-9a-z])")
 
 
-def _lettered_credit_code(seen: Seen, start: int) -> Iterator[Hit]:
+def _lettered_credit_code(views: FoldedViews, start: int) -> Iterator[Hit]:
     """The credit code of a village or a cooperative, which begins with a letter."""
-    found = _lettered().match(seen.lower, start)
-    if found and _is_credit_code(seen, *found.span()):
+    found = _lettered().match(views.lower, start)
+    if found and _is_credit_code(views, *found.span()):
         yield Hit(*found.span(), "credit_code")
 
 
@@ -220,17 +226,17 @@ CALLING_CODES = re.compile(
 """Calling codes of ITU-T E.164 that a text is likely to hold."""
 
 
-def _international(seen: Seen) -> Iterator[Hit]:
-    for found in _plus().finditer(seen.folded):
+def _international(views: FoldedViews) -> Iterator[Hit]:
+    for found in _plus().finditer(views.folded):
         start, end = found.span()
         digits = "".join(filter(str.isdigit, found[0]))
         separated = len(digits) < len(found[0]) - 1
         code = CALLING_CODES.match(digits)
         long_enough = len(digits) >= (9 if separated else 10)
-        after_word = start > 0 and seen.folded[start - 1].isascii() and seen.folded[start - 1].isalnum()
+        after_word = start > 0 and views.folded[start - 1].isascii() and views.folded[start - 1].isalnum()
         if "." in found[0] and len(digits) == len(found[0]) - 2:
             continue  # a decimal
-        if code and long_enough and len(digits) <= 15 and not after_word and not _is_money(seen, start, end):
+        if code and long_enough and len(digits) <= 15 and not after_word and not _is_money(views, start, end):
             yield Hit(start, end, "international_phone")
 
 
@@ -242,9 +248,101 @@ def _plate() -> re.Pattern[str]:
     return re.compile(rf"{area}[a-hj-np-z][ ·•・.-]?(?:{electric}|{ordinary})(?![0-9a-z])")
 
 
-def _plates(seen: Seen) -> Iterator[Hit]:
-    for found in _plate().finditer(seen.lower):
+def _plates(views: FoldedViews) -> Iterator[Hit]:
+    for found in _plate().finditer(views.lower):
         start = found.start()
-        newest = found[0][0] == "新" and seen.text[start - 1 : start] in tuple("最全更创革重刷换")
+        newest = found[0][0] == "新" and views.text[start - 1 : start] in tuple("最全更创革重刷换")
         if sum(map(str.isdigit, found[0])) >= 3 and not newest:
             yield Hit(*found.span(), "plate")
+
+
+@cache
+def _passport() -> re.Pattern[str]:
+    """A passport or travel permit with its label; the number is group 1."""
+    between = r"(?:号码|号|编号)?(?: ?(?:no|number|num|id)\b\.?)?(?:[:#()\s]|是|为|is ){0,6}"
+    return re.compile(rf"(?:{'|'.join(PASSPORTS)}){between}([a-z]{{0,2}}[0-9]{{7,9}}|[a-z][0-9]{{10}})(?![0-9a-z])")
+
+
+@cache
+def _bank_account() -> re.Pattern[str]:
+    """An account number with its label; the number is group 1. It need not be a card: only the label shows it."""
+    number = r"(?:号码)?(?: (?:no|number|num)\b\.?| ?#)?"
+    return re.compile(rf"(?:{'|'.join(ACCOUNTS)}){number}[\s:]{{0,4}}[是为]?([0-9](?:[ -]?[0-9]){{11,24}})(?![0-9a-z])")
+
+
+PASSPORTS = ("护照", "護照", "通行证", "台胞证", "回乡证", "旅行证", "passport")
+ACCOUNTS = ("账号", "账户", "帐号", "帐户", "賬號", "賬戶", "account")
+
+
+def _labeled(views: FoldedViews) -> Iterator[Hit]:
+    """The numbers that only a label distinguishes from others."""
+    for rule, words, pattern in (("passport", PASSPORTS, _passport()), ("bank_account", ACCOUNTS, _bank_account())):
+        for at, _ in places(views.lower, words):
+            found = pattern.match(views.lower, at)
+            if found:
+                yield Hit(*found.span(1), rule)
+
+
+# What precedes a number and says whose it is: a telephone's, an identity card's, an order's.
+
+
+LOOK_BACK = 24
+"""Characters before a number in which a label is looked for."""
+
+
+@cache
+def _phone_word() -> re.Pattern[str]:
+    """A word that a telephone number follows."""
+    words = (
+        "电话|手机|联系|致电|拨打|热线|座机|传真|客服|号码|微信|tel|phone|mobile|mob|cell|call|fax|whatsapp|wechat|dial"
+    )
+    return re.compile(rf"(?:{words})[^0-9\n]{{0,12}}\Z")
+
+
+@cache
+def _local_word() -> re.Pattern[str]:
+    """A label directly before a number without an area code."""
+    return re.compile(r"(?:电话|座机|传真|tel|phone|fax)[\s:.(]{0,4}\Z")
+
+
+@cache
+def _counting_words() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What is counted by the number that follows, in Chinese and in English."""
+    chinese = "单号|编号|流水号?|工号|订单|运单|快递|序列号|批号|货号|合同号|票号|发票|代码|批次|版本"
+    english = "order|invoice|tracking|serial|sku|ref|batch|build|parcel|case|ticket|part|txn|transaction"
+    joined = r"[\s.:#号为是_-]{0,4}\Z"
+    return (
+        re.compile(rf"(?:{chinese}){joined}"),
+        re.compile(rf"\b(?:{english})(?: ?(?:no|number|id)\b)?{joined}"),
+    )
+
+
+@cache
+def _counting_field() -> re.Pattern[str]:
+    """The name of a field that holds no telephone number, and what assigns it."""
+    field = "id|bytes|size|count|offset|length|total|seed|time|timestamp|ts"
+    return re.compile(rf"(?<![a-z])(?:[a-z]{{1,12}}_)?[a-z]{{0,12}}(?:{field})[\"']{{0,2}}[ ]?[:=][ ]?[\"']?\Z")
+
+
+@cache
+def _id_word() -> re.Pattern[str]:
+    """A word that the number of an identity card follows."""
+    return re.compile(r"(?:身份证|身份號|证件|公民身份|id card|id no|identity)[^0-9\n]{0,10}\Z")
+
+
+def _precedes(pattern: re.Pattern[str], views: FoldedViews, at: int) -> bool:
+    """Whether `pattern`, which ends with the end of what it sees, is found in the characters before `at`."""
+    return pattern.search(views.lower, max(0, at - LOOK_BACK), at) is not None
+
+
+def _counts(views: FoldedViews, start: int) -> bool:
+    """Whether what precedes the number says that it is an order's, a parcel's or a build's."""
+    return _is_counted(views, start) and not _precedes(_phone_word(), views, start)
+
+
+def _is_counted(views: FoldedViews, start: int) -> bool:
+    chinese, english = _counting_words()
+    if _precedes(chinese, views, start) or _precedes(english, views, start):
+        return True
+    assigned = views.lower[max(0, start - 3) : start]
+    return (":" in assigned or "=" in assigned) and _precedes(_counting_field(), views, start)

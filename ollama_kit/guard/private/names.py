@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from ollama_kit.guard.private.rules import Hit
-from ollama_kit.text.folding import Seen, places
+from ollama_kit.guard.private.rulebook import Hit
+from ollama_kit.text.folding import FoldedViews, places
 
 SURNAMES = frozenset(
     "王李张刘陈杨赵黄周吴徐孙胡朱林何郭马罗梁宋郑谢韩唐冯董萧曹袁邓许傅沈吕苏卢蒋蔡贾魏薛叶阎余潘戴夏钟汪田姜范"
@@ -20,7 +20,7 @@ SURNAMES = frozenset(
 """Surnames that seldom are the end of another word."""
 
 ALSO_WORDS = frozenset("高于方石白万文史钱江常安金成关向时华程应祝全陆温包左和平强尚游明管连梅童单古项简解谷卜水")
-"""Surnames that are everyday words too: they count where nothing stands before them, or a label does."""
+"""Surnames that are everyday words too: they count where nothing precedes them, or a label does."""
 
 _DOUBLE = "欧阳|上官|司马|诸葛|夏侯|皇甫|尉迟|公孙|慕容|令狐|司徒|宇文|东方|端木|独孤|南宫|歐陽"
 _PERSONAL = "先生|女士|小姐|太太|夫人|同志|老师|医生|大夫|教授|律师|法官|阿姨|叔叔"
@@ -69,22 +69,22 @@ def _english() -> re.Pattern[str]:
     return re.compile(rf"(?:Mrs?|Ms|Miss|Dr|Prof)(?:\.[ ]?|[ ])(?P<name>{word}(?:[ ](?:[A-Z]\.[ ])?{word}){{0,2}})")
 
 
-def find_names(seen: Seen) -> Iterator[Hit]:
+def find_names(views: FoldedViews) -> Iterator[Hit]:
     """Every name that a title follows or a label introduces. A lone surname is taken with its title."""
-    for title in _title().finditer(seen.folded):
-        if title[0] == "总" and not _is_boss(seen.folded, title.start()):
+    for title in _title().finditer(views.folded):
+        if title[0] == "总" and not _is_boss(views.folded, title.start()):
             continue
-        start = _start_of_name(seen.folded, title.start(), office=title[0] not in _PERSONAL)
+        start = _start_of_name(views.folded, title.start(), office=title[0] not in _PERSONAL)
         if start < title.start():
             alone = title.start() - start == 1
             yield Hit(start, title.end() if alone else title.start(), "name_with_title")
-    for label in _label().finditer(seen.folded):
+    for label in _label().finditer(views.folded):
         end = _end_of_name(label["name"])
         if end:
             yield Hit(label.start("name"), label.start("name") + end, "labeled_name")
-    for at, _ in places(seen.folded, ("Mr", "Ms", "Miss", "Dr", "Prof")):
-        found = _english().match(seen.folded, at)
-        before = seen.folded[at - 1 : at] if at else ""
+    for at, _ in places(views.folded, ("Mr", "Ms", "Miss", "Dr", "Prof")):
+        found = _english().match(views.folded, at)
+        before = views.folded[at - 1 : at] if at else ""
         if found and not (before.isascii() and before.isalnum()):
             yield Hit(*found.span("name"), "name_with_title")
 
@@ -93,7 +93,7 @@ def _start_of_name(text: str, end: int, *, office: bool) -> int:
     """Where the name begins that ends at `end`, before a title; `end` itself if there is none.
 
     An office follows many words (安全主任, 黄金经理), so that a given name is believed there only behind a word that
-    can stand before a person.
+    can precede a person.
     """
     double = _double_at_end().search(text, max(0, end - 4), end)
     if double:
@@ -106,7 +106,7 @@ def _start_of_name(text: str, end: int, *, office: bool) -> int:
 
 
 def _is_fresh(text: str, start: int) -> bool:
-    """Whether a person can begin at `start`: nothing stands before, or what can stand before a person."""
+    """Whether a person can begin at `start`: nothing precedes, or what can precede a person."""
     return start <= 0 or text[start - 1] in _BEFORE
 
 

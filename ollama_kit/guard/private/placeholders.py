@@ -1,4 +1,4 @@
-"""What stands for a private value in the text that a model sees, and the way back."""
+"""What replaces a private value in the text that a model sees, and the way back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LONGEST = 36
 """Characters of the longest text that look_alikes matches."""
 
 LITERAL = "literal"
-"""Kind of a placeholder that stands for a text which looked like a placeholder already given out."""
+"""Kind of a placeholder for a text that looked like a placeholder already given out."""
 
 
 @cache

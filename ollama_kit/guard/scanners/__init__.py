@@ -1,17 +1,14 @@
-"""llm-guard's scanners as stages of a guard policy; the only place that imports llm_guard, and only when it is asked.
+"""llm-guard's scanners as stages of a guard policy; the only place that imports llm_guard, and only when it is used.
 
-    catalog   which scanners there are, what each takes and costs, and which are refused
-    rules       the `scanners:` part of a policy
-    library     llm-guard on this machine: its modules, each imported by itself
-    folders     a local model: its files, its labels, its window
-    windows     a text in pieces that a model can take
-    outcome     what a scanner is asked, and what it answers
-    matching    the scanners without a model, with the matching that llm-guard lacks; secret_values: its secrets
-    learned     the scanners with a model
-    personal    the scanners with a model and spaCy; fetched: those that need another library's data
-    loaded      one scanner, made once a process, with its lock and limits
-    running     input and output stages
-    status      what would work here, for `doctor`
+    roster        which scanners there are, what each accepts and costs, and which are refused
+    config        the `scanners:` part of a policy
+    library       llm-guard on this machine: its modules, each imported by itself; what would work, for `doctor`
+    local_models  a local model: its files, its labels, its window; a text in pieces that it can take
+    outcome       what a scanner is asked, and what it answers
+    matching      the scanners without a model, with the matching that llm-guard lacks
+    learned       the scanners with a model
+    delegated     the scanners whose own answer is used as it is: with spaCy, or another library's data
+    execution     input and output stages; one scanner, made once per process, with its lock and limits
 
 Public names load on first use.
 """
@@ -23,12 +20,12 @@ from typing import TYPE_CHECKING
 from ollama_kit.lazy import exports
 
 if TYPE_CHECKING:
-    from ollama_kit.guard.scanners.rules import (
+    from ollama_kit.guard.scanners.config import (
         ScannerConfig as ScannerConfig,
         ScannerRule as ScannerRule,
         parse_scanners as parse_scanners,
     )
-    from ollama_kit.guard.scanners.running import Scanners as Scanners, load_scanners as load_scanners
-    from ollama_kit.guard.scanners.status import ScannerStatus as ScannerStatus, scanner_status as scanner_status
+    from ollama_kit.guard.scanners.execution import Scanners as Scanners, load_scanners as load_scanners
+    from ollama_kit.guard.scanners.library import ScannerStatus as ScannerStatus, scanner_status as scanner_status
 else:
     __getattr__, __dir__ = exports(__name__)

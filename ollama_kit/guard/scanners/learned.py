@@ -10,11 +10,18 @@ from pathlib import Path
 from typing import Any
 
 from ollama_kit.errors import UsageError
-from ollama_kit.guard.scanners.folders import labels_of, read_folder, settled_labels, window_tokens
+from ollama_kit.guard.scanners.config import ScannerRule
 from ollama_kit.guard.scanners.library import own_module, quieten, scanner_class
-from ollama_kit.guard.scanners.outcome import PASSED, Asked, Check, Outcome, Span, difference, joined
-from ollama_kit.guard.scanners.rules import ScannerRule
-from ollama_kit.guard.scanners.windows import count, disjoint, overlapping
+from ollama_kit.guard.scanners.local_models import (
+    disjoint,
+    labels_of,
+    overlapping,
+    read_folder,
+    settled_labels,
+    token_count,
+    window_tokens,
+)
+from ollama_kit.guard.scanners.outcome import PASSED, Check, ScanOutcome, ScanRequest, Span, difference, joined
 from ollama_kit.text.spans import Edit
 
 PROBE = "This sentence asks nothing of anybody."
@@ -23,7 +30,7 @@ _PIPELINES = ("_pipeline", "_classifier", "_ner_pipeline")
 
 
 class NoFigure(ValueError):
-    """A model answered with something that is no number, which llm-guard takes for "nothing found"."""
+    """A model answered with something that is not a number, which llm-guard reads as "nothing found"."""
 
 
 def learned(rule: ScannerRule) -> Check:
@@ -47,7 +54,7 @@ def learned(rule: ScannerRule) -> Check:
 
 @contextmanager
 def explained(rule: ScannerRule) -> Iterator[None]:
-    """Turns whatever stops a model from being made into an error that says which one; none is used half-made."""
+    """Turns whatever stops a model from being made into an error that says which one; none is used incomplete."""
     try:
         yield
     except UsageError:
@@ -57,7 +64,7 @@ def explained(rule: ScannerRule) -> Iterator[None]:
         raise UsageError(
             f"{rule.scanner} ({rule.name!r}) cannot use the model {named}: {type(problem).__name__}: {problem}",
             hint=(
-                "Name the folder of a whole model with `model:`, or let the policy fetch one with `download: true`.",
+                "Name the folder of a complete model with `model:`, or let the policy fetch one with `download: true`.",
                 "请用 `model:` 指定完整的模型文件夹，或在策略中写 `download: true` 以允许下载。",
             ),
         ) from problem
@@ -130,7 +137,7 @@ class _Model:
         if held:
             setattr(inner, held, _Figures(owner))
         room = window - int(tokenizer.num_special_tokens_to_add())
-        room -= max((count(topic, tokenizer) + TEMPLATE_TOKENS for topic in rule.option("topics", ())), default=0)
+        room -= max((token_count(topic, tokenizer) + TEMPLATE_TOKENS for topic in rule.option("topics", ())), default=0)
         if room < 1:
             raise UsageError(f"the model of {rule.name!r} sees {window} tokens, too few for any text")
         return _Model(rule, made, tokenizer, labels_of(model.config.to_dict()), room)
@@ -146,28 +153,28 @@ class _Model:
         return after, bool(passed), float(risk)
 
 
-def _unread(asked: Asked, *, pair: bool = False) -> Outcome | None:
-    """What is said of a blank text. llm-guard lets it pass unseen; in a pair it even gives back the other text."""
-    if not asked.text.strip():
-        return Outcome(failed=False, unread="the text is blank")
-    if pair and not asked.prompt.strip():
-        return Outcome(failed=False, unread="there is no prompt to compare with")
+def _unread(request: ScanRequest, *, pair: bool = False) -> ScanOutcome | None:
+    """The outcome of a blank text. llm-guard lets it pass unseen; in a pair it even gives back the other text."""
+    if not request.text.strip():
+        return ScanOutcome(failed=False, unread="the text is blank")
+    if pair and not request.prompt.strip():
+        return ScanOutcome(failed=False, unread="there is no prompt to compare with")
     return None
 
 
 def _by_windows(model: _Model) -> Check:
     """Each window by itself; the worst counts. A prompt is part of no verdict on the answer."""
 
-    def check(asked: Asked) -> Outcome:
-        if unread := _unread(asked):
+    def check(request: ScanRequest) -> ScanOutcome:
+        if unread := _unread(request):
             return unread
         failed: list[Span] = []
         worst = -1.0
-        for start, end in overlapping(asked.text, model.tokenizer, model.room):
-            asked.deadline.left()
-            if not asked.text[start:end].strip():
+        for start, end in overlapping(request.text, model.tokenizer, model.room):
+            request.deadline.left()
+            if not request.text[start:end].strip():
                 continue
-            _, passed, risk = model.scan(asked.text[start:end], "")
+            _, passed, risk = model.scan(request.text[start:end], "")
             worst = max(worst, risk)
             if not passed:
                 failed.append((start, end))
@@ -176,31 +183,31 @@ def _by_windows(model: _Model) -> Check:
     return check
 
 
-def _judged(failed: list[Span], worst: float) -> Outcome:
+def _judged(failed: list[Span], worst: float) -> ScanOutcome:
     if not failed:
-        return Outcome(failed=False, risk=worst)
-    return Outcome(True, f"risk {worst:.1f}", joined(failed), risk=worst)
+        return ScanOutcome(failed=False, risk=worst)
+    return ScanOutcome(True, f"risk {worst:.1f}", joined(failed), risk=worst)
 
 
 def _by_parts(model: _Model) -> Check:
     """Windows that join to the text, so that each can be redacted by itself."""
 
-    def check(asked: Asked) -> Outcome:
-        if unread := _unread(asked):
+    def check(request: ScanRequest) -> ScanOutcome:
+        if unread := _unread(request):
             return unread
         failed: list[Span] = []
         edits: list[Edit] = []
         worst = -1.0
-        for start, end in disjoint(asked.text, model.tokenizer, model.room):
-            asked.deadline.left()
-            after, passed, risk = model.scan(asked.text[start:end], "")
+        for start, end in disjoint(request.text, model.tokenizer, model.room):
+            request.deadline.left()
+            after, passed, risk = model.scan(request.text[start:end], "")
             worst = max(worst, risk)
             if not passed:
-                changes = difference(asked.text[start:end], after)
+                changes = difference(request.text[start:end], after)
                 edits += [Edit(start + edit.start, start + edit.end, edit.new) for edit in changes]
                 failed += [(start + edit.start, start + edit.end) for edit in changes] or [(start, end)]
         judged = _judged(failed, worst)
-        return Outcome(judged.failed, judged.detail, judged.spans, tuple(edits), judged.risk)
+        return ScanOutcome(judged.failed, judged.detail, judged.spans, tuple(edits), judged.risk)
 
     return check
 
@@ -210,17 +217,17 @@ def _by_pairs(model: _Model) -> Check:
     as the worst of its windows. Both share what the model sees at once."""
     room = (model.room - 1) // 2
 
-    def check(asked: Asked) -> Outcome:
-        if unread := _unread(asked, pair=True):
+    def check(request: ScanRequest) -> ScanOutcome:
+        if unread := _unread(request, pair=True):
             return unread
         failed: list[Span] = []
         worst = -1.0
-        prompts = [asked.prompt[a:b] for a, b in overlapping(asked.prompt, model.tokenizer, room)]
-        for start, end in overlapping(asked.text, model.tokenizer, room):
+        prompts = [request.prompt[a:b] for a, b in overlapping(request.prompt, model.tokenizer, room)]
+        for start, end in overlapping(request.text, model.tokenizer, room):
             best = 1.0
             for prompt in prompts:
-                asked.deadline.left()
-                _, passed, risk = model.scan(asked.text[start:end], prompt)
+                request.deadline.left()
+                _, passed, risk = model.scan(request.text[start:end], prompt)
                 best = min(best, risk)
                 if passed:
                     break
@@ -235,12 +242,12 @@ def _by_pairs(model: _Model) -> Check:
 def _as_whole(model: _Model) -> Check:
     """The text as it is, where the scanner itself takes it apart."""
 
-    def check(asked: Asked) -> Outcome:
-        if unread := _unread(asked):
+    def check(request: ScanRequest) -> ScanOutcome:
+        if unread := _unread(request):
             return unread
-        asked.deadline.left()
-        _, passed, risk = model.scan(asked.text, asked.prompt)
-        return PASSED if passed else _judged([(0, len(asked.text))], risk)
+        request.deadline.left()
+        _, passed, risk = model.scan(request.text, request.prompt)
+        return PASSED if passed else _judged([(0, len(request.text))], risk)
 
     return check
 

@@ -1,8 +1,8 @@
-"""llm-guard on this machine: whether it is there, and its scanner modules, each imported by itself.
+"""llm-guard on this machine: whether it is installed, its scanner modules, and which scanners would work.
 
 `import llm_guard` loads every scanner, with torch, transformers and spaCy. The modules are imported one by one
 instead, under empty parent packages; those that need no model load in a fraction of a second, without torch too. They
-are then taken out of `sys.modules` again, so that who imports llm_guard elsewhere gets it as it is.
+are then taken out of `sys.modules` again, so that whoever imports llm_guard elsewhere gets it unchanged.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from threading import RLock
 from types import ModuleType
 from typing import Any
 
-from ollama_kit.errors import Hint, UsageError
-from ollama_kit.guard.scanners.catalog import LLM_GUARD, SPACY_MODELS, Side
-from ollama_kit.guard.scanners.rules import ScannerRule
+from ollama_kit.errors import Hint, UsageError, in_users_language
+from ollama_kit.guard.scanners.config import ScannerConfig, ScannerRule
+from ollama_kit.guard.scanners.local_models import labels_of, read_folder, settled_labels
+from ollama_kit.guard.scanners.roster import KINDS, LLM_GUARD, REFUSED, SPACY_MODELS, ScannerKind, Side
 
 PACKAGE = "llm_guard"
 INSTALL: Hint = (
@@ -44,7 +45,7 @@ _kept: dict[bool, dict[str, ModuleType]] = {False: {}, True: {}}
 
 @dataclass(frozen=True)
 class Presence:
-    """What is installed: llm-guard's version and folder, both empty if it is not there, and what else it needs."""
+    """What is installed: llm-guard's version and folder, both empty if it is not installed, and what else it needs."""
 
     version: str
     folder: str
@@ -85,7 +86,7 @@ def require(rules: Sequence[ScannerRule]) -> None:
     if not here.version:
         raise UsageError(f"the policy names {named} of llm-guard, which is not installed", hint=INSTALL)
     if not here.right:
-        raise UsageError(f"llm-guard {here.version} is installed, and {LLM_GUARD} is needed", hint=INSTALL)
+        raise UsageError(f"llm-guard {here.version} is installed, but {LLM_GUARD} is required", hint=INSTALL)
     for rule in rules:
         if rule.kind.need in ("model", "spacy") and not here.torch:
             raise UsageError(f"{rule.scanner} ({rule.name!r}) needs torch, which is not installed", hint=INSTALL)
@@ -109,7 +110,7 @@ def scanner_class(scanner: str, side: Side, *, light: bool) -> tuple[type[Any], 
     with _importing, _modules(light):
         try:
             module = importlib.import_module(f"{PACKAGE}.{side}_scanners.{file}")
-        except (ImportError, OSError) as problem:  # OSError: a library that the system will not load
+        except (ImportError, OSError) as problem:  # OSError: a library that the system cannot load
             missing = getattr(problem, "name", None) or type(problem).__name__
             raise UsageError(f"llm-guard's {scanner} cannot be loaded: {missing} is missing", hint=INSTALL) from problem
         return getattr(module, scanner), module
@@ -193,3 +194,84 @@ def quieten() -> None:
     """Lets the libraries under llm-guard say errors only; their warnings quote the text or name the device."""
     for name in ("transformers", "presidio-analyzer", "presidio-anonymizer", "detect_secrets", "huggingface_hub"):
         logging.getLogger(name).setLevel(logging.ERROR)
+
+
+# Which scanners would work here, from where, and at what cost; for `doctor`. Loads none of them.
+
+
+@dataclass(frozen=True)
+class ScannerStatus:
+    """One scanner. `why` says what is missing, or what to know where it works; `source` where it comes from."""
+
+    name: str
+    works: bool
+    why: str
+    source: str
+    cost: str
+
+
+def scanner_status(config: ScannerConfig | None = None) -> tuple[ScannerStatus, ...]:
+    """The scanners of a policy under its own names; without one, every scanner that llm-guard has."""
+    here = presence()
+    if config is not None:
+        return tuple(_of_rule(rule, config.download, here) for rule in config.rules)
+    known = [_of_kind(name, kind, here) for name, kind in KINDS.items()]
+    refused = [ScannerStatus(name, False, f"not run: {why}", _source(here), "") for name, why in REFUSED.items()]
+    return (*known, *refused)
+
+
+def _of_rule(rule: ScannerRule, download: bool, here: Presence) -> ScannerStatus:
+    source = rule.model if rule.model and not rule.hub else _source(here)
+    try:
+        require([rule])
+        if rule.model and not rule.hub:
+            labels = labels_of(read_folder(rule))
+            if rule.kind.labels:
+                settled_labels(rule, labels)
+    except UsageError as problem:
+        return ScannerStatus(rule.name, False, str(problem), source, rule.kind.cost)
+    works, why = (True, "") if rule.model and not rule.hub else _data(rule.model or rule.kind.hub, rule.kind, download)
+    return ScannerStatus(rule.name, works, why, source, rule.kind.cost)
+
+
+def _of_kind(name: str, kind: ScannerKind, here: Presence) -> ScannerStatus:
+    missing = _missing(kind, here)
+    works, why = (False, missing) if missing else _data(kind.hub, kind, False)
+    return ScannerStatus(name, works, why, _source(here), kind.cost)
+
+
+def _source(here: Presence) -> str:
+    return f"llm-guard {here.version} in {here.folder}" if here.version else "llm-guard, not installed"
+
+
+def _missing(kind: ScannerKind, here: Presence) -> str:
+    if not here.version:
+        return f"llm-guard is not installed. {in_users_language(INSTALL)}"
+    if not here.right:
+        return f"llm-guard {here.version} is installed, but {LLM_GUARD} is required"
+    if kind.need in ("model", "spacy") and not here.torch:
+        return f"torch is not installed. {in_users_language(INSTALL)}"
+    if kind.need == "spacy" and not here.spacy_models:
+        return f"the spaCy models {' and '.join(SPACY_MODELS)} are not installed"
+    return ""
+
+
+def _data(hub: str, kind: ScannerKind, download: bool) -> tuple[bool, str]:
+    """Whether what a scanner reads is here or may be fetched, and what to know about it."""
+    if kind.need == "nothing":
+        return True, "needs no model and no torch"
+    if kind.need == "download":
+        return download, "fetches its data when first used" if download else "needs `download: true`, or its data here"
+    if _in_cache(hub):
+        return True, f"{hub} is in the model hub's cache"
+    if download:
+        return True, f"fetches {hub} when first used"
+    return False, f"needs a model folder with `model:`, or `download: true` for {hub}"
+
+
+def _in_cache(hub: str) -> bool:
+    """Whether the model hub's cache holds a model (huggingface_hub, constants.py, for where that is)."""
+    home = os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "huggingface"
+    cache = Path(os.environ.get("HF_HUB_CACHE") or Path(home) / "hub")
+    folder = cache / f"models--{hub.replace('/', '--')}" / "snapshots"
+    return folder.is_dir() and any(folder.iterdir())

@@ -10,22 +10,23 @@ from typing import Any
 
 from ollama_kit.errors import UsageError
 from ollama_kit.guard.normalize import normalize_text
+from ollama_kit.guard.private.redaction import detect
+from ollama_kit.guard.private.rulebook import SECRETS
+from ollama_kit.guard.scanners.config import ScannerRule
 from ollama_kit.guard.scanners.library import scanner_class
-from ollama_kit.guard.scanners.outcome import PASSED, Asked, Check, Outcome, Span, edits_of, joined
-from ollama_kit.guard.scanners.rules import ScannerRule
-from ollama_kit.guard.scanners.secret_values import check_secrets
+from ollama_kit.guard.scanners.outcome import PASSED, Check, ScanOutcome, ScanRequest, Span, edits_of, joined
 from ollama_kit.text.spans import Edit
 
 MASK = "[REDACTED]"
 
-_NO_BLANKS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff"
-_LETTER = rf"[^\W{_NO_BLANKS}]"
+_UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\ud7af\U00020000-\U0003ffff"
+_LETTER = rf"[^\W{_UNSPACED}]"
 BOUNDARY = rf"(?:\b|(?<={_LETTER})(?!{_LETTER})|(?<!{_LETTER})(?={_LETTER}))"
-"""Where a word ends, also against scripts that write without blanks: there `\\b` sees no end between 号 and 1."""
+"""Where a word ends, also beside scripts that write without spaces: there `\\b` sees no end between 号 and 1."""
 
 WORDS_A_MINUTE, CHARACTERS_A_MINUTE = 200, 300
 _SIGNS = "\u3001-\u303f\uff01-\uff65"
-_READ = re.compile(rf"([{_NO_BLANKS}{_SIGNS}])|[^\s{_NO_BLANKS}{_SIGNS}]+")
+_READ = re.compile(rf"([{_UNSPACED}{_SIGNS}])|[^\s{_UNSPACED}{_SIGNS}]+")
 
 
 def checks() -> dict[str, Callable[[ScannerRule], Check]]:
@@ -51,7 +52,7 @@ def _made(rule: ScannerRule, **arguments: Any) -> Any:
 
 
 def _compiled(patterns: list[str], rule: ScannerRule, *, fold: bool = False) -> list[Any]:
-    """The patterns ready to search under a time limit, which the standard library's cannot."""
+    """The patterns, compiled to search under a time limit, which the standard library cannot."""
     regex = importlib.import_module("regex")
     try:
         return [regex.compile(with_boundaries(text), regex.V0 | (regex.IGNORECASE if fold else 0)) for text in patterns]
@@ -75,28 +76,30 @@ def _regex(rule: ScannerRule) -> Check:
     patterns = _compiled([pattern.pattern for pattern in inner._patterns], rule)
     whole, forbidden = rule.option("match_type") == "fullmatch", rule.option("is_blocked", True)
 
-    def places(pattern: Any, asked: Asked) -> Iterator[Span]:
+    def places(pattern: Any, request: ScanRequest) -> Iterator[Span]:
         if whole:
-            found = pattern.fullmatch(asked.text, timeout=asked.deadline.left(), concurrent=True)
+            found = pattern.fullmatch(request.text, timeout=request.deadline.left(), concurrent=True)
             yield from [found.span()] if found else []
         else:
-            for found in pattern.finditer(asked.text, timeout=asked.deadline.left(), concurrent=True):
+            for found in pattern.finditer(request.text, timeout=request.deadline.left(), concurrent=True):
                 yield found.span()
 
-    def check(asked: Asked) -> Outcome:
-        spans = [span for pattern in patterns for span in places(pattern, asked)]
+    def check(request: ScanRequest) -> ScanOutcome:
+        spans = [span for pattern in patterns for span in places(pattern, request)]
         if forbidden:
             return _found(spans, "matches a pattern that is not allowed")
-        return PASSED if spans else Outcome(True, "matches none of the patterns asked for", ((0, len(asked.text)),))
+        return (
+            PASSED if spans else ScanOutcome(True, "matches none of the patterns required", ((0, len(request.text)),))
+        )
 
     return check
 
 
-def _found(spans: list[Span], detail: str) -> Outcome:
+def _found(spans: list[Span], detail: str) -> ScanOutcome:
     if not spans:
         return PASSED
     places = joined(span for span in spans if span[1] > span[0])
-    return Outcome(True, detail, places, tuple(Edit(start, end, MASK) for start, end in places), risk=1.0)
+    return ScanOutcome(True, detail, places, tuple(Edit(start, end, MASK) for start, end in places), risk=1.0)
 
 
 def _substrings(rule: ScannerRule) -> Check:
@@ -115,9 +118,9 @@ def _banned(rule: ScannerRule, texts: list[str], detail: str) -> Check:
     patterns = _compiled(quoted, rule, fold=not rule.option("case_sensitive", False))
     each = rule.option("contains_all", False)
 
-    def check(asked: Asked) -> Outcome:
+    def check(request: ScanRequest) -> ScanOutcome:
         found = [
-            [match.span() for match in pattern.finditer(asked.text, timeout=asked.deadline.left(), concurrent=True)]
+            [match.span() for match in pattern.finditer(request.text, timeout=request.deadline.left(), concurrent=True)]
             for pattern in patterns
         ]
         if each and not all(found):
@@ -131,45 +134,135 @@ def _invisible(rule: ScannerRule) -> Check:
     """The kit's own rules: llm-guard's take the joiners out of emoji and of Persian, and leave what hides bytes."""
     _made(rule)
 
-    def check(asked: Asked) -> Outcome:
-        changed, findings = normalize_text(asked.text, "text")
+    def check(request: ScanRequest) -> ScanOutcome:
+        changed, findings = normalize_text(request.text, "text")
         if not findings:
             return PASSED
-        return Outcome(True, "holds hidden characters", joined(f.span for f in findings), edits_of(changed), risk=1.0)
+        return ScanOutcome(
+            True, "holds hidden characters", joined(f.span for f in findings), edits_of(changed), risk=1.0
+        )
 
     return check
 
 
 def _reading_time(rule: ScannerRule) -> Check:
-    """Counts Chinese by its characters; llm-guard takes a page of it for one word."""
+    """Counts Chinese by its characters; llm-guard counts a page of it as one word."""
     limit = rule.option("max_time")
     _made(rule, max_time=limit)
 
-    def check(asked: Asked) -> Outcome:
+    def check(request: ScanRequest) -> ScanOutcome:
         minutes, cut = 0.0, -1
-        for found in _READ.finditer(asked.text):
+        for found in _READ.finditer(request.text):
             minutes += 1 / (CHARACTERS_A_MINUTE if found.group(1) else WORDS_A_MINUTE)
             if minutes > limit and cut < 0:
                 cut = found.start()
         if cut < 0:
             return PASSED
-        rest = (cut, len(asked.text))
-        return Outcome(True, f"takes {minutes:.1f} minutes to read", (rest,), (Edit(*rest, ""),), risk=1.0)
+        rest = (cut, len(request.text))
+        return ScanOutcome(True, f"takes {minutes:.1f} minutes to read", (rest,), (Edit(*rest, ""),), risk=1.0)
 
     return check
 
 
 def _deanonymize(rule: ScannerRule) -> Check:
-    """Exact, in one pass and the longest first: what is put in is never searched again."""
+    """Exact, in one pass and the longest first: a restored value is never searched again."""
     vault_type = scanner_class(rule.scanner, rule.side, light=True)[1].Vault
     _made(rule, vault=vault_type(), **dict(rule.options))
 
-    def check(asked: Asked) -> Outcome:
-        values = dict(asked.vault)
+    def check(request: ScanRequest) -> ScanOutcome:
+        values = dict(request.vault)
         if not values:
             return PASSED
         names = "|".join(re.escape(name) for name in sorted(values, key=len, reverse=True))
-        found = re.finditer(names, asked.text)
-        return Outcome(False, edits=tuple(Edit(*match.span(), values[match.group()]) for match in found))
+        found = re.finditer(names, request.text)
+        return ScanOutcome(False, edits=tuple(Edit(*match.span(), values[match.group()]) for match in found))
 
     return check
+
+
+# Secrets: detect-secrets' rules as llm-guard chooses them, and the kit's own, over a text in memory.
+#
+# llm-guard writes the text to a temporary file, opens that in the locale's encoding, keeps the rules in settings that
+# are the process's, and replaces one occurrence of each value. Here the rules see the text alone.
+
+
+EVERYWHERE_CHARS = 6  # a shorter value is a common word as often as not, and replaced in its own line only
+SHOWN_CHARS = 12  # of a shorter one, two letters at each end would be most of it
+
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+_TWINS = {ord(wide): narrow for wide, narrow in zip("：＝，；“”‘’", ":=,;\"\"''", strict=True)}
+_DIGEST = re.compile(
+    r"(?:[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{56}|[0-9a-f]{64}|[0-9a-f]{96}|[0-9a-f]{128})", re.IGNORECASE
+)
+_SECRET_WORD = re.compile(r"key|token|secret|passw|pwd|auth|credential|密码|口令|密钥|令牌|凭证", re.IGNORECASE)
+
+
+def check_secrets(rule: ScannerRule) -> Check:
+    """Finds every place of every secret; each is _masked as `redact_mode` says."""
+    found, module = scanner_class(rule.scanner, rule.side, light=True)
+    mode = rule.option("redact_mode", "all")
+    found(redact_mode=mode)
+    plugins = tuple(_plugins(module._default_detect_secrets_config["plugins_used"]))
+
+    def _masked(value: str) -> str:
+        return str(found.redact_value(value, "all" if len(value) < SHOWN_CHARS and mode == "partial" else mode))
+
+    def check(request: ScanRequest) -> ScanOutcome:
+        spans = joined([*_by_plugins(request, plugins), *_by_own_rules(request.text)])
+        if not spans:
+            return PASSED
+        edits = tuple(Edit(start, end, _masked(request.text[start:end])) for start, end in spans)
+        return ScanOutcome(True, "holds a secret", spans, edits, risk=1.0)
+
+    return check
+
+
+def _plugins(wanted: list[dict[str, Any]]) -> Iterator[Any]:
+    """detect-secrets' plugins, prepared. Each is looked for in all the files: two of llm-guard's name each other's."""
+    util = importlib.import_module("detect_secrets.core.plugins.util")
+    paths = sorted({settings["path"].removeprefix("file://") for settings in wanted if "path" in settings})
+    built_in = util.get_mapping_from_secret_type_to_class.__wrapped__  # what its cache holds is the process's own
+    kinds = [*built_in().values()]
+    kinds += [kind for path in paths for kind in util.get_plugins_from_file(path)]
+    named = {kind.__name__: kind for kind in kinds}
+    for settings in wanted:
+        yield named[settings["name"]](**{key: value for key, value in settings.items() if key not in ("name", "path")})
+
+
+def _by_plugins(request: ScanRequest, plugins: tuple[Any, ...]) -> Iterator[Span]:
+    """The places of what the plugins find, line by line. They know no letters but ASCII: all others become
+    spaces, so that a key glued to Chinese is separate."""
+    start, everywhere = 0, set()
+    for line in request.text.split("\n"):
+        request.deadline.left()
+        plain = _NOT_ASCII.sub(" ", line.translate(_TWINS))
+        values = {value for plugin in plugins for value in _values(plugin, plain)} if plain.strip() else set()
+        for value in values:
+            if _DIGEST.fullmatch(value) and not _SECRET_WORD.search(line):
+                continue
+            yield from _places(plain, value, start)
+            if len(value) >= EVERYWHERE_CHARS:
+                everywhere.add(value)
+        start += len(line) + 1
+    for value in everywhere:
+        request.deadline.left()
+        yield from _places(request.text, value, 0)
+
+
+def _values(plugin: Any, line: str) -> Iterator[str]:
+    measure = getattr(plugin, "calculate_shannon_entropy", None)
+    for value in plugin.analyze_string(line):
+        if value and value.strip() and (measure is None or measure(value) > plugin.entropy_limit):
+            yield value
+
+
+def _places(text: str, value: str, offset: int) -> Iterator[Span]:
+    at = text.find(value)
+    while at >= 0:
+        yield offset + at, offset + at + len(value)
+        at = text.find(value, at + len(value))
+
+
+def _by_own_rules(text: str) -> Iterator[Span]:
+    for hit in detect(text, SECRETS):
+        yield hit.start, hit.end

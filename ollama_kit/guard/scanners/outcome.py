@@ -16,8 +16,8 @@ class OutOfTime(Exception):
 
 
 @dataclass(frozen=True)
-class Deadline:
-    """Until when a scanner may take; `clock` gives seconds."""
+class ScanDeadline:
+    """When a scanner's time on one text ends; `clock` gives seconds."""
 
     clock: Callable[[], float]
     end: float
@@ -31,18 +31,18 @@ class Deadline:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ScanRequest:
     """One text for one scanner. `prompt` is what an answer was given to, empty for input; `vault` holds the pairs of
     (placeholder, value) of this call."""
 
     text: str
     prompt: str
-    deadline: Deadline
+    deadline: ScanDeadline
     vault: list[tuple[str, str]] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ScanOutcome:
     """A scanner's answer. `spans` are the places that failed, in characters of the text asked about; `edits` is what
     redacting them comes to; `risk` is llm-guard's own figure, from -1 to 1. `unread` says why there was no answer,
     where a text has nothing that could be judged."""
@@ -55,9 +55,9 @@ class Outcome:
     unread: str = ""
 
 
-Check = Callable[[Asked], Outcome]
+Check = Callable[[ScanRequest], ScanOutcome]
 
-PASSED = Outcome(failed=False)
+PASSED = ScanOutcome(failed=False)
 
 
 def joined(spans: Iterable[Span]) -> tuple[Span, ...]:
@@ -76,7 +76,7 @@ def joined(spans: Iterable[Span]) -> tuple[Span, ...]:
 
 
 def merged(edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    """The edits in order, those that overlap as one that takes away all they do and puts in what the first does."""
+    """The edits in order, those that overlap as one that removes all they do and inserts what the first does."""
     found: list[Edit] = []
     for edit in sorted(edits, key=lambda edit: (edit.start, -edit.end)):
         if found and (edit.start < found[-1].end or (edit.start, edit.end) == (found[-1].start, found[-1].end)):

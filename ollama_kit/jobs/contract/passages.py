@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from ollama_kit.documents.document import ReadDocument
 from ollama_kit.jobs.contract.facts.numbers import Numbers
 from ollama_kit.text.figures.windows import matches_near
-from ollama_kit.text.folding import Seen
+from ollama_kit.text.folding import FoldedViews
 from ollama_kit.text.spans import Edit, SpanMap, apply
 
 LONGEST_SENTENCE = 1200
@@ -40,13 +40,13 @@ class ContractText:
     `plain`; `evidence` leads it back."""
 
     document: ReadDocument
-    seen: Seen
+    seen: FoldedViews
     map: SpanMap
 
     @staticmethod
     def of(document: ReadDocument) -> ContractText:
         changed = apply(document.text, list(_edits(document)))
-        return ContractText(document, Seen.of(changed.text), changed.map)
+        return ContractText(document, FoldedViews.of(changed.text), changed.map)
 
     @property
     def plain(self) -> str:

@@ -17,7 +17,7 @@ from ollama_kit.text.dates.hours import hour_rules, moment
 from ollama_kit.text.dates.pieces import WEEKDAY, Clock, Day, Meaning, Part, Piece, Precision, Refused, find_pieces
 from ollama_kit.text.dates.written import written_dates
 from ollama_kit.text.figures.pairs import longest_first
-from ollama_kit.text.folding import Seen
+from ollama_kit.text.folding import FoldedViews
 
 _LOOK_BACK = 24
 _LONGEST_GAP = 12
@@ -84,7 +84,7 @@ def read_deadlines(text: str, said_at: datetime) -> Reading:
             f"the moment of a message has no time zone: {said_at.isoformat()}",
             hint=("Give the zone of the chat, for instance Asia/Shanghai.", "请给出聊天的时区，例如 Asia/Shanghai。"),
         )
-    seen = Seen.of(text)
+    seen = FoldedViews.of(text)
     deadlines: list[Deadline] = []
     refused: list[Refused] = []
     before: tuple[Piece, ...] = ()
@@ -99,13 +99,13 @@ def read_deadlines(text: str, said_at: datetime) -> Reading:
     return Reading(tuple(deadlines), tuple(refused))
 
 
-def _pieces(seen: Seen, said_at: datetime) -> list[Piece]:
+def _pieces(seen: FoldedViews, said_at: datetime) -> list[Piece]:
     rules = (*chinese_rules(), *english_rules(), *delay_rules(), *hour_rules())
     absolute = [Piece(one.start, one.end, full_date(one.year, one.month, one.day)) for one in written_dates(seen)]
     return longest_first([*absolute, *find_pieces(seen, said_at, rules)])
 
 
-def _groups(seen: Seen, pieces: list[Piece]) -> Iterator[tuple[Piece, ...]]:
+def _groups(seen: FoldedViews, pieces: list[Piece]) -> Iterator[tuple[Piece, ...]]:
     """The pieces that together say one time."""
     group: list[Piece] = []
     for piece in pieces:
@@ -161,7 +161,7 @@ def _agree(first: Day, second: Day) -> bool:
     return first.day == second.day
 
 
-def _context(seen: Seen, before: tuple[Piece, ...], group: tuple[Piece, ...]) -> tuple[Piece, ...]:
+def _context(seen: FoldedViews, before: tuple[Piece, ...], group: tuple[Piece, ...]) -> tuple[Piece, ...]:
     """What a clock time takes over from the one before it: 明天下午3点到5点."""
     if not before or not isinstance(group[0].meaning, Clock):
         return ()
@@ -170,7 +170,7 @@ def _context(seen: Seen, before: tuple[Piece, ...], group: tuple[Piece, ...]) ->
 
 
 def _resolved(
-    seen: Seen, group: tuple[Piece, ...], context: tuple[Piece, ...], said_at: datetime, floor: int
+    seen: FoldedViews, group: tuple[Piece, ...], context: tuple[Piece, ...], said_at: datetime, floor: int
 ) -> Deadline | Refused | None:
     start, end, limit, denied = _frame(seen, group, floor)
     reasons = [piece.meaning for piece in group if isinstance(piece.meaning, str)]
@@ -247,7 +247,7 @@ def _denial() -> re.Pattern[str]:
     return re.compile(r"(?:不是|并非|不再是?|而非|(?<![a-z])not)\s?\Z", re.IGNORECASE)
 
 
-def _frame(seen: Seen, group: tuple[Piece, ...], floor: int) -> tuple[int, int, bool, bool]:
+def _frame(seen: FoldedViews, group: tuple[Piece, ...], floor: int) -> tuple[int, int, bool, bool]:
     """(start, end, whether it is a limit, whether it is denied): the span with the words that make it a limit."""
     start, end = group[0].start, group[-1].end
     inner = seen.folded[start:end]

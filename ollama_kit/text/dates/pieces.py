@@ -9,7 +9,7 @@ from datetime import date, datetime
 from typing import Literal
 
 from ollama_kit.text.figures.pairs import longest_first
-from ollama_kit.text.folding import Seen
+from ollama_kit.text.folding import FoldedViews
 
 Precision = Literal["minute", "hour", "part_of_day", "day", "week", "month", "quarter", "year"]
 
@@ -82,7 +82,7 @@ Rule = tuple[re.Pattern[str], Callable[[re.Match[str], datetime], Meaning | None
 """A pattern over folded text, and what a match means when said at a moment; None where it is no time after all."""
 
 
-def find_pieces(seen: Seen, said_at: datetime, rules: Sequence[Rule]) -> list[Piece]:
+def find_pieces(seen: FoldedViews, said_at: datetime, rules: Sequence[Rule]) -> list[Piece]:
     """Every piece in order; of two that overlap the one that starts first, then the longer."""
     found = []
     for pattern, resolve in rules:

@@ -16,7 +16,7 @@ from ollama_kit.text.figures.numerals import NUMERAL_CLASS, read_numeral
 from ollama_kit.text.figures.pairs import longest_first
 from ollama_kit.text.figures.windows import any_of, matches_near
 from ollama_kit.text.figures.words import ENGLISH_NUMBER, english_number, number_at_end
-from ollama_kit.text.folding import Seen
+from ollama_kit.text.folding import FoldedViews
 
 Unit = Literal["minute", "hour", "day", "business_day", "week", "month", "quarter", "year"]
 
@@ -90,11 +90,11 @@ def parse_terms(text: str) -> tuple[Term | Period, ...]:
     >>> [(found.text, int(found.count), found.unit) for found in parse_terms("保密五（5）年，提前 thirty (30) days")]
     [('五（5）年', 5, 'year'), ('thirty (30) days', 30, 'day')]
     """
-    seen = Seen.of(text)
+    seen = FoldedViews.of(text)
     return terms_in(seen, dates_in(seen))
 
 
-def terms_in(seen: Seen, dates: Sequence[FoundDate]) -> tuple[Term | Period, ...]:
+def terms_in(seen: FoldedViews, dates: Sequence[FoundDate]) -> tuple[Term | Period, ...]:
     """The same of a text that was folded already, and whose dates were found already."""
     return tuple(longest_first([*_periods(seen.text, dates), *_chinese(seen), *_english(seen)]))
 
@@ -155,7 +155,7 @@ def _day_behind() -> re.Pattern[str]:
     return re.compile(r"\s?(?:之内|以内|内|之后|以后|后|的|以上|未|不|书面|通知|届满|期满|期限)")
 
 
-def _chinese(seen: Seen) -> Iterator[Term]:
+def _chinese(seen: FoldedViews) -> Iterator[Term]:
     for found in matches_near(_chinese_form(), seen.lower, _chinese_unit(), 24, 8):
         count, unit = read_numeral(found["number"]), CHINESE_UNITS[found["unit"]]
         again = read_numeral(found["again"]) if found["again"] else count
@@ -197,7 +197,7 @@ def _english_form() -> re.Pattern[str]:
     )
 
 
-def _english(seen: Seen) -> Iterator[Term]:
+def _english(seen: FoldedViews) -> Iterator[Term]:
     for found in matches_near(_english_form(), seen.lower, _english_unit(), 120, 8):
         start, end = found.span()
         words = number_at_end(found["words"]) if found["words"] else None

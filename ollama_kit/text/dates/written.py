@@ -13,7 +13,7 @@ from ollama_kit.text.dates.reckoning import calendar_day
 from ollama_kit.text.figures.numerals import DIGIT_CLASS, TENS_CLASS, small_number
 from ollama_kit.text.figures.pairs import longest_first
 from ollama_kit.text.figures.windows import matches_near
-from ollama_kit.text.folding import Seen
+from ollama_kit.text.folding import FoldedViews
 
 MONTHS = [
     "january",
@@ -87,10 +87,10 @@ def parse_dates(text: str) -> tuple[FoundDate, ...]:
     >>> [(found.text, found.day.isoformat()) for found in parse_dates("２０２６年３月１日至 the 1st day of May, 2027")]
     [('２０２６年３月１日', '2026-03-01'), ('1st day of May, 2027', '2027-05-01')]
     """
-    return dates_in(Seen.of(text))
+    return dates_in(FoldedViews.of(text))
 
 
-def dates_in(seen: Seen) -> tuple[FoundDate, ...]:
+def dates_in(seen: FoldedViews) -> tuple[FoundDate, ...]:
     """The same of a text that was folded already."""
     found = []
     for one in written_dates(seen):
@@ -100,7 +100,7 @@ def dates_in(seen: Seen) -> tuple[FoundDate, ...]:
     return tuple(found)
 
 
-def written_dates(seen: Seen) -> list[Written]:
+def written_dates(seen: FoldedViews) -> list[Written]:
     """Every date with a year, impossible ones too."""
     return longest_first([*_chinese(seen), *_numeric(seen), *_english(seen)])
 
@@ -150,14 +150,14 @@ def _english_forms() -> tuple[re.Pattern[str], ...]:
     )
 
 
-def _chinese(seen: Seen) -> Iterator[Written]:
+def _chinese(seen: FoldedViews) -> Iterator[Written]:
     for found in matches_near(_chinese_form(), seen.lower, _year_sign(), 8, 24):
         year, month, day = (small_number(found[name]) for name in ("year", "month", "day"))
         if None not in (year, month, day):
             yield Written(found.start(), found.end(), year or 0, month or 0, day or 0)
 
 
-def _numeric(seen: Seen) -> Iterator[Written]:
+def _numeric(seen: FoldedViews) -> Iterator[Written]:
     for found in matches_near(_numeric_form(), seen.lower, _year(), 8, 10):
         start, end = found.span()
         if found["year"]:
@@ -169,7 +169,7 @@ def _numeric(seen: Seen) -> Iterator[Written]:
         yield Written(start, end, year, month, day, ambiguous=first <= 12 and second <= 12 and first != second)
 
 
-def _english(seen: Seen) -> Iterator[Written]:
+def _english(seen: FoldedViews) -> Iterator[Written]:
     for pattern in _english_forms():
         for found in matches_near(pattern, seen.lower, _year(), 64, 2):
             start = found.start()

@@ -6,7 +6,7 @@
     amounts      money with its currency; figures and words of one amount as a pair
     percentages  shares and rates, ranges, and the time a rate runs over
 
-Patterns run on the folded text of `guard.private.folding` (full-width digits as ASCII, same offsets), so that every
+Patterns run on the folded text of `text.folding` (full-width digits as ASCII, same offsets), so that every
 span is one of the caller's own text. All of them are bounded: their work grows with the text and no faster.
 """
 

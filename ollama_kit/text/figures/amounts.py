@@ -13,7 +13,7 @@ from ollama_kit.text.figures.numerals import DIGITS
 from ollama_kit.text.figures.pairs import end_of_pair, longest_first
 from ollama_kit.text.figures.windows import any_of, matches_near
 from ollama_kit.text.figures.words import ENGLISH_NUMBER, number_at_end
-from ollama_kit.text.folding import Seen
+from ollama_kit.text.folding import FoldedViews
 
 _CURRENCIES = {
     "CNY": "人民币 rmb cny ￥ ¥ 元人民币 元 圆 圓 块钱 yuan renminbi",
@@ -83,10 +83,10 @@ def parse_amounts(text: str) -> tuple[Amount, ...]:
     >>> [(found.text, found.value, found.currency) for found in parse_amounts("含税３.5亿元，定金 USD 1.2 million")]
     [('３.5亿元', Decimal('350000000'), 'CNY'), ('USD 1.2 million', Decimal('1200000'), 'USD')]
     """
-    return amounts_in(Seen.of(text))
+    return amounts_in(FoldedViews.of(text))
 
 
-def amounts_in(seen: Seen) -> tuple[Amount, ...]:
+def amounts_in(seen: FoldedViews) -> tuple[Amount, ...]:
     """The same of a text that was folded already."""
     singles = [*_in_figures(seen), *_in_chinese(seen), *_in_english(seen)]
     return tuple(_paired(seen.text, longest_first(singles)))
@@ -141,7 +141,7 @@ def _english() -> re.Pattern[str]:
     return re.compile(rf"(?<![a-z])(?P<number>{ENGLISH_NUMBER})\s(?P<unit>{units})(?![a-z])")
 
 
-def _in_figures(seen: Seen) -> Iterator[Amount]:
+def _in_figures(seen: FoldedViews) -> Iterator[Amount]:
     for pattern, behind in ((_before(), False), (_behind(), True)):
         for found in matches_near(pattern, seen.lower, _currency(behind), 48 if behind else 1, 64):
             named = found.groupdict()
@@ -171,7 +171,7 @@ def _plain(value: Decimal) -> Decimal:
     return value.quantize(Decimal(1)) if value == value.to_integral_value() else value.normalize()
 
 
-def _in_chinese(seen: Seen) -> Iterator[Amount]:
+def _in_chinese(seen: FoldedViews) -> Iterator[Amount]:
     for found in matches_near(_chinese(), seen.lower, _chinese_unit(), 48, 12):
         start, end, whole = found.start(), found.end(), found["whole"]
         if whole is None:
@@ -211,7 +211,7 @@ def _small(words: str) -> Decimal:
     return Decimal(10 * digits[0] + sum(digits[1:])).scaleb(-2)
 
 
-def _in_english(seen: Seen) -> Iterator[Amount]:
+def _in_english(seen: FoldedViews) -> Iterator[Amount]:
     for found in matches_near(_english(), seen.lower, _english_unit(), 200, 24):
         number = number_at_end(found["number"])
         if number is not None:

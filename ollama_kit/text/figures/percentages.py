@@ -13,7 +13,7 @@ from ollama_kit.text.figures.numerals import NUMERAL_CLASS, read_numeral
 from ollama_kit.text.figures.pairs import end_of_pair, longest_first
 from ollama_kit.text.figures.windows import any_of, matches_near
 from ollama_kit.text.figures.words import ENGLISH_NUMBER, number_at_end
-from ollama_kit.text.folding import Seen
+from ollama_kit.text.folding import FoldedViews
 
 Per = Literal["day", "week", "month", "year"]
 
@@ -63,10 +63,10 @@ def parse_percentages(text: str) -> tuple[Percentage, ...]:
     >>> [(found.text, float(found.low), found.per) for found in parse_percentages("按日万分之三，不超过总价的百分之五")]
     [('按日万分之三', 0.0003, 'day'), ('百分之五', 0.05, None)]
     """
-    return percentages_in(Seen.of(text))
+    return percentages_in(FoldedViews.of(text))
 
 
-def percentages_in(seen: Seen) -> tuple[Percentage, ...]:
+def percentages_in(seen: FoldedViews) -> tuple[Percentage, ...]:
     """The same of a text that was folded already."""
     text = seen.text
     singles = longest_first([*_in_figures(seen), *_in_chinese(seen), *_in_english(seen)])
@@ -122,7 +122,7 @@ def _english() -> re.Pattern[str]:
     return re.compile(rf"(?<![a-z])(?P<number>{ENGLISH_NUMBER})\s(?:percent|per\scent)(?![a-z])")
 
 
-def _in_figures(seen: Seen) -> Iterator[Percentage]:
+def _in_figures(seen: FoldedViews) -> Iterator[Percentage]:
     for found in matches_near(_figures(), seen.lower, _signs(), 48, 36):
         low, inner, high, outer = found.group("low", "inner", "high", "outer")
         if not (inner or outer):
@@ -133,7 +133,7 @@ def _in_figures(seen: Seen) -> Iterator[Percentage]:
         yield _placed(seen, found.start(), found.end(), (first, last))
 
 
-def _in_chinese(seen: Seen) -> Iterator[Percentage]:
+def _in_chinese(seen: FoldedViews) -> Iterator[Percentage]:
     for found in matches_near(_chinese(), seen.lower, _over(), 16, 48):
         base, low, again, high = found.group("base", "low", "again", "high")
         first = _share(base, low)
@@ -151,7 +151,7 @@ def _share(base: str, number: str) -> Fraction | None:
     return read_numeral(base + number)
 
 
-def _in_english(seen: Seen) -> Iterator[Percentage]:
+def _in_english(seen: FoldedViews) -> Iterator[Percentage]:
     for found in matches_near(_english(), seen.lower, _percent(), 160, 8):
         number = number_at_end(found["number"])
         if number is not None:
@@ -181,7 +181,7 @@ def _time_behind() -> re.Pattern[str]:
     )
 
 
-def _placed(seen: Seen, start: int, end: int, values: tuple[Fraction, Fraction]) -> Percentage:
+def _placed(seen: FoldedViews, start: int, end: int, values: tuple[Fraction, Fraction]) -> Percentage:
     """The percentage with the time it runs over, as far as its own clause says it."""
     low, high = min(values), max(values)
     near = _time_before().search(seen.lower, max(0, start - 8), start)

@@ -6,7 +6,7 @@ from datetime import date
 
 from hypothesis import strategies as st
 
-from ollama_kit.guard.private.checksums import (
+from ollama_kit.text.checksums import (
     CREDIT_ALPHABET,
     PROVINCES,
     credit_code_check,

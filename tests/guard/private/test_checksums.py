@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ollama_kit.guard.private.checksums import is_bank_card, is_credit_code, is_id_card, is_old_id_card, luhn_holds
-from ollama_kit.guard.private.detect import detect
-from ollama_kit.guard.private.rules import RULES
+from ollama_kit.guard.private.redaction import detect
+from ollama_kit.guard.private.rulebook import RULES
+from ollama_kit.text.checksums import is_bank_card, is_credit_code, is_id_card, is_old_id_card, luhn_holds
 from tests.guard.private.made import bank_cards, credit_codes, digits, id_cards
 
 NUMBERS = frozenset({"id_card", "bank_account", "credit_code"})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ollama_kit.guard.private.detect import detect
-from ollama_kit.guard.private.rules import KINDS, RULES
+from ollama_kit.guard.private.redaction import detect
+from ollama_kit.guard.private.rulebook import KINDS, RULES
 from tests.guard.private.corpus import Line, lines
 
 LINES = lines()

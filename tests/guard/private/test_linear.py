@@ -14,17 +14,20 @@ import pytest
 
 from ollama_kit.guard.private import KINDS, Placeholders, redact_private_data
 
-MODULES = ("addresses", "digits", "folding", "keys", "labeled", "names", "placeholders", "standins")
+MODULES = (
+    *(f"guard.private.{name}" for name in ("addresses", "credentials", "digits", "names", "placeholders")),
+    "text.folding",
+)
 LONGEST_MATCH = 16_000
 """Characters of the longest thing that a bounded pattern may match (a JWT)."""
 UNBOUNDED = {
     "digits._runs": "one class; a run is read once",
-    "keys._long_words": "one class; a run is read once",
+    "credentials._long_words": "one class; a run is read once",
     "folding._odd": "one class; a run is read once",
-    "standins._parts": "one class, and only on a value",
-    "standins._shapes": "whole match, and only on a value",
-    "labeled._secret_alphabet": "whole match, and only on a value",
-    "keys.key_block": "ends at the next five dashes, so that no part is read twice",
+    "credentials._parts": "one class, and only on a value",
+    "credentials._shapes": "whole match, and only on a value",
+    "credentials._secret_alphabet": "whole match, and only on a value",
+    "credentials.key_block": "ends at the next five dashes, so that no part is read twice",
 }
 
 UNIT = 400
@@ -82,12 +85,12 @@ def patterns() -> dict[str, list[re.Pattern[str]]]:
     """Every pattern of the finders, by the function or constant that holds it."""
     found: dict[str, list[re.Pattern[str]]] = {}
     for name in MODULES:
-        module = import_module(f"ollama_kit.guard.private.{name}")
+        module = import_module(f"ollama_kit.{name}")
         for attribute, made in vars(module).items():
             own = getattr(made, "__module__", "") == module.__name__
             makes = own and hasattr(made, "cache_info") and made.__wrapped__.__code__.co_argcount == 0
             if inside := list(flat(made() if makes else made)):
-                found[f"{name}.{attribute}"] = inside
+                found[f"{name.rpartition('.')[2]}.{attribute}"] = inside
     return found
 
 

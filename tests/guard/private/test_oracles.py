@@ -8,8 +8,8 @@ from functools import cache
 import pytest
 from hypothesis import Phase, given, settings, strategies as st
 
-from ollama_kit.guard.private.detect import detect
-from ollama_kit.guard.private.rules import KINDS, SECRETS
+from ollama_kit.guard.private.redaction import detect
+from ollama_kit.guard.private.rulebook import KINDS, SECRETS
 from tests.guard.private.corpus import lines
 from tests.guard.private.oracles import ORACLES, Spans, touches
 

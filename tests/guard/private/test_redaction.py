@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from ollama_kit.errors import UsageError
 from ollama_kit.guard.private import KINDS, PERSONAL, SECRETS, Placeholders, redact_private_data
-from ollama_kit.guard.private.detect import detect
+from ollama_kit.guard.private.redaction import detect
 from tests.guard.private.corpus import Line, lines
 from tests.guard.private.made import bank_cards, credit_codes, id_cards, keys, mobiles, passwords
 
@@ -146,9 +146,9 @@ def test_full_width_values_come_back_full_width() -> None:
     assert hidden.restore(changed.text) == "电话：１３８００１３８０００"
 
 
-def test_a_kind_that_there_is_not_is_refused() -> None:
+def test_an_unknown_kind_is_refused() -> None:
     """A misspelt policy would otherwise guard nothing, in silence."""
-    with pytest.raises(UsageError, match=r"phones; there are .*phone"):
+    with pytest.raises(UsageError, match=r"phones; known kinds: .*phone"):
         redact_private_data("", "message 0", Placeholders(), redact=frozenset({"phones"}))
 
 

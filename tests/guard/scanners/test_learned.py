@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from ollama_kit.errors import GuardBlocked, UsageError
-from ollama_kit.guard.scanners import ScannerConfig, ScannerRule, load_scanners, loaded, scanner_status
-from ollama_kit.guard.scanners.folders import window_tokens
+from ollama_kit.guard.scanners import ScannerConfig, ScannerRule, execution, load_scanners, scanner_status
+from ollama_kit.guard.scanners.local_models import window_tokens
 from tests.guard.scanners.conftest import parsed, ready
 
 pytestmark = [pytest.mark.usefixtures("llm_guard"), pytest.mark.filterwarnings("ignore")]
@@ -77,7 +77,7 @@ def test_a_label_of_another_name_is_not_turned_round(tiny_models: Callable[..., 
         (("injection", "safe"), None, ""),
         (("INJECTION", "SAFE", "JAILBREAK"), None, "exactly one of them must be the opposite"),
         (("INJECTION", "SAFE", "JAILBREAK"), {"JAILBREAK": "INJECTION"}, ""),
-        (("LABEL_0", "LABEL_1"), {"LABEL_7": "INJECTION"}, "names 'LABEL_7', which the model has not"),
+        (("LABEL_0", "LABEL_1"), {"LABEL_7": "INJECTION"}, "names 'LABEL_7', which the model does not have"),
         (("INJECTION",), None, "exactly one"),
     ],
 )
@@ -145,13 +145,13 @@ def test_a_blank_text_is_said_to_be_unread(llm_guard: ModuleType, injection_mode
 def test_a_model_is_loaded_once_and_shared(injection_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two policies that name the same scanner, each by its own name, use one; the next call loads nothing."""
     made: list[str] = []
-    build = loaded.learned
+    build = execution.learned
 
     def counted(rule: Any) -> Any:
         made.append(rule.scanner)
         return build(rule)
 
-    monkeypatch.setattr(loaded, "learned", counted)
+    monkeypatch.setattr(execution, "learned", counted)
     rule = {"scanner": "PromptInjection", "model": str(injection_model), "threshold": 0.77}
     first = load_scanners(parsed(input=[{**rule, "name": "a"}]))
     second = load_scanners(parsed(input=[{**rule, "name": "b", "on_fail": "block"}]))
@@ -277,7 +277,7 @@ def test_an_answer_that_takes_too_long_is_not_let_through(injection_model: Path)
 @pytest.mark.parametrize(
     ("gone", "said"),
     [
-        ((), "there is no folder"),
+        ((), "does not exist"),
         (("config.json",), r"no readable config\.json"),
         (("model.safetensors",), "has no weights"),
         (("vocab.txt", "tokenizer.json"), "has no tokenizer"),

@@ -9,7 +9,7 @@ import pytest
 
 from ollama_kit.errors import SpecError
 from ollama_kit.guard.scanners import ScannerConfig, parse_scanners
-from ollama_kit.guard.scanners.catalog import KINDS, REFUSED
+from ollama_kit.guard.scanners.roster import KINDS, REFUSED
 from ollama_kit.specs.source import Source, parse_yaml
 from tests.guard.scanners.conftest import parsed
 
@@ -61,12 +61,12 @@ def test_a_name_on_the_hub_stays_a_name() -> None:
         ({"input": {}}, "must be a list"),
         ({"input": [{"scaner": "Regex"}]}, "did you mean `scanner`"),
         ({"input": ["Regex"]}, "must be a mapping"),
-        ({"input": [{}]}, "names one of llm-guard's"),
+        ({"input": [{}]}, "must be the name of a scanner"),
         ({"input": [{"scanner": "PromptInjektion"}]}, "did you mean `PromptInjection`"),
-        ({"input": [{"scanner": "NoRefusal"}]}, "NoRefusal is no input scanner"),
+        ({"input": [{"scanner": "NoRefusal"}]}, "NoRefusal is not an input scanner"),
         ({"output": [{"scanner": "URLReachability"}]}, "fetches every address"),
         ({"output": [{"scanner": "JSON"}]}, "rewrites text that is not JSON"),
-        ({"output": [{"scanner": "Deanonymize"}]}, "what Anonymize"),
+        ({"output": [{"scanner": "Deanonymize"}]}, "input scanner Anonymize"),
         (
             {
                 "input": [{"scanner": "Anonymize", "on_fail": "redact"}],
@@ -74,22 +74,22 @@ def test_a_name_on_the_hub_stays_a_name() -> None:
             },
             "must be exact, not the text 'fuzzy'",
         ),
-        ({"input": [REGEX, REGEX]}, "two scanners are called 'Regex'"),
-        ({"input": [REGEX], "output": [REGEX]}, "two scanners are called 'Regex'"),
+        ({"input": [REGEX, REGEX]}, "duplicate scanner name 'Regex'"),
+        ({"input": [REGEX], "output": [REGEX]}, "duplicate scanner name 'Regex'"),
         ({"input": [{**REGEX, "name": " "}]}, "name must be text"),
         ({"input": [{**REGEX, "on_fail": "drop"}]}, "flag, redact or block"),
         ({"input": [{"scanner": "PromptInjection", "on_fail": "redact"}]}, "cannot redact"),
-        ({"input": [{**REGEX, "model": "./m"}]}, "takes no model"),
-        ({"input": [{**REGEX, "threshold": 0.5}]}, "takes no threshold"),
+        ({"input": [{**REGEX, "model": "./m"}]}, "scanner Regex does not accept `model`"),
+        ({"input": [{**REGEX, "threshold": 0.5}]}, "scanner Regex does not accept `threshold`"),
         ({"input": [{"scanner": "PromptInjection", "threshold": 1}]}, "between 0 and 1"),
         ({"input": [{"scanner": "PromptInjection", "threshold": 0}]}, "between 0 and 1"),
         ({"input": [{"scanner": "PromptInjection", "threshold": True}]}, "between 0 and 1"),
-        ({"input": [{**REGEX, "labels": {"a": "b"}}]}, "reads no labels"),
+        ({"input": [{**REGEX, "labels": {"a": "b"}}]}, "scanner Regex does not accept `labels`"),
         ({"input": [{"scanner": "PromptInjection", "labels": ["a"]}]}, "maps a model's labels"),
         ({"input": [{"scanner": "PromptInjection", "model": 5}]}, "folder or a name"),
         ({"input": [{"scanner": "Regex"}]}, "Regex needs `patterns`"),
         ({"input": [{"scanner": "Regex", "options": {"patterns": []}}]}, "list of texts"),
-        ({"input": [{"scanner": "Regex", "options": {"patterns": ["("]}}]}, "no regular expression"),
+        ({"input": [{"scanner": "Regex", "options": {"patterns": ["("]}}]}, "not a valid regular expression"),
         ({"input": [{"scanner": "Regex", "options": {"patterns": ["a*"]}}]}, "matches the empty text"),
         ({"input": [{"scanner": "Regex", "options": {"patern": ["a"]}}]}, "did you mean `patterns`"),
         ({"input": [{"scanner": "BanSubstrings", "options": {"substrings": [""]}}]}, "none empty"),

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from ollama_kit.errors import GuardBlocked
-from ollama_kit.guard.scanners import load_scanners, loaded
+from ollama_kit.guard.scanners import execution, load_scanners
+from ollama_kit.guard.scanners.config import ScannerRule
 from ollama_kit.guard.scanners.matching import with_boundaries
-from ollama_kit.guard.scanners.outcome import PASSED, Asked, Outcome
-from ollama_kit.guard.scanners.rules import ScannerRule
+from ollama_kit.guard.scanners.outcome import PASSED, ScanOutcome, ScanRequest
 from tests.guard.scanners.conftest import parsed, ready
 
 pytestmark = pytest.mark.usefixtures("llm_guard")
@@ -327,13 +327,13 @@ def test_a_scanner_that_fails_blocks_the_text(llm_guard: ModuleType) -> None:
     with pytest.raises(ZeroDivisionError):
         llm_guard.scan_prompt([Broken()], "private words")
 
-    def broken(asked: Asked) -> Outcome:
-        return Outcome(failed=bool(1 / (len(asked.text) - len(asked.text))))
+    def broken(request: ScanRequest) -> ScanOutcome:
+        return ScanOutcome(failed=bool(1 / (len(request.text) - len(request.text))))
 
     (rule,) = parsed(input=[{"name": "mine", "scanner": "Secrets", "on_fail": "flag"}]).input
-    limits = loaded.Limits(100, 5, lambda: 0.0)
+    limits = execution.ScannerLimits(100, 5, lambda: 0.0)
     with pytest.raises(GuardBlocked, match="failed with ZeroDivisionError") as caught:
-        loaded.Loaded(broken).ask(rule, "private words", "", [], limits)
+        execution.LoadedScanner(broken).ask(rule, "private words", "", [], limits)
     assert caught.value.stage == "mine"
     assert "private words" not in str(caught.value)
 
@@ -343,7 +343,7 @@ def test_a_scanner_in_use_is_waited_for_and_no_longer_than_its_time() -> None:
     inside, most = [0], [0]
     lock = threading.Lock()
 
-    def counting(asked: Asked) -> Outcome:
+    def counting(request: ScanRequest) -> ScanOutcome:
         with lock:
             inside[0] += 1
             most[0] = max(most[0], inside[0])
@@ -354,7 +354,7 @@ def test_a_scanner_in_use_is_waited_for_and_no_longer_than_its_time() -> None:
         return PASSED
 
     (rule,) = parsed(input=[{"scanner": "Secrets"}]).input
-    one, limits = loaded.Loaded(counting), loaded.Limits(100, 30, lambda: 0.0)
+    one, limits = execution.LoadedScanner(counting), execution.ScannerLimits(100, 30, lambda: 0.0)
     threads = [threading.Thread(target=lambda: one.ask(rule, "a", "", [], limits)) for _ in range(8)]
     for thread in threads:
         thread.start()
@@ -363,7 +363,7 @@ def test_a_scanner_in_use_is_waited_for_and_no_longer_than_its_time() -> None:
     assert most == [1]
 
     with one.lock, pytest.raises(GuardBlocked, match="more than"):
-        one.ask(rule, "a", "", [], loaded.Limits(100, 0.01, lambda: 0.0))
+        one.ask(rule, "a", "", [], execution.ScannerLimits(100, 0.01, lambda: 0.0))
 
 
 def test_a_text_over_the_limit_is_refused_and_not_cut() -> None:

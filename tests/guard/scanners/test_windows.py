@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import given, settings, strategies as st
 
-from ollama_kit.guard.scanners.windows import count, disjoint, overlapping
+from ollama_kit.guard.scanners.local_models import disjoint, overlapping, token_count
 
 texts = st.text(alphabet="ab 。\n天", max_size=300)
 rooms = st.integers(1, 60)
@@ -32,7 +32,7 @@ def test_windows_cover_the_text_and_fit(text: str, room: int, fast: bool) -> Non
     spans = overlapping(text, tokenizer, room)
     seen = {at for start, end in spans for at in range(start, end)}
     assert not [at for at in range(len(text)) if at not in seen and not text[at].isspace()]
-    assert all(count(text[start:end], tokenizer) <= room or end - start == 1 for start, end in spans)
+    assert all(token_count(text[start:end], tokenizer) <= room or end - start == 1 for start, end in spans)
 
 
 @given(texts, rooms, st.booleans())
@@ -42,7 +42,7 @@ def test_parts_join_to_the_text(text: str, room: int, fast: bool) -> None:
     tokenizer = Words(fast=fast)
     spans = disjoint(text, tokenizer, room)
     assert "".join(text[start:end] for start, end in spans) == text
-    assert all(count(text[start:end], tokenizer) <= room or end - start == 1 for start, end in spans)
+    assert all(token_count(text[start:end], tokenizer) <= room or end - start == 1 for start, end in spans)
 
 
 def test_what_stands_at_a_cut_is_whole_in_one_window() -> None:

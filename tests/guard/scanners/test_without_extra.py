@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ollama_kit.guard.scanners.catalog import KINDS
+from ollama_kit.guard.scanners.roster import KINDS
 from tests.guard.scanners.conftest import needs
 
 HIDE = """

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from ollama_kit.documents.document import Paragraph
-from ollama_kit.guard.private.checksums import credit_code_check
 from ollama_kit.jobs.contract import extraction
 from ollama_kit.jobs.contract.passages import ContractText, Evidence, sentence_around
+from ollama_kit.text.checksums import credit_code_check
 from ollama_kit.text.figures.capitals import to_chinese_capital
 from tests.jobs.contract.samples import NAMES, annotated, contract, document, facts_of
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from ollama_kit.text.dates import terms, written
 from ollama_kit.text.figures import amounts, percentages, windows
-from ollama_kit.text.folding import Seen
+from ollama_kit.text.folding import FoldedViews
 
 PIECES = [
     *(
@@ -68,7 +68,7 @@ def test_windows_are_apart_and_hold_every_anchor(text: str, before: int, behind:
 
 def test_a_folded_text_is_not_folded_again() -> None:
     """Dates that were found are taken as they are."""
-    seen = Seen.of("自2026年3月1日起至2027年2月28日止，共12个月")
+    seen = FoldedViews.of("自2026年3月1日起至2027年2月28日止，共12个月")
     dates = written.dates_in(seen)
     assert terms.terms_in(seen, dates) == terms.parse_terms(seen.text)
     assert [type(one).__name__ for one in terms.terms_in(seen, ())] == ["Term"]

@@ -11,7 +11,7 @@ from ollama_kit.text.dates.written import FoundDate, dates_in
 from ollama_kit.text.figures.amounts import Amount, amounts_in
 from ollama_kit.text.figures.pairs import Placed
 from ollama_kit.text.figures.percentages import Percentage, percentages_in
-from ollama_kit.text.folding import Seen
+from ollama_kit.text.folding import FoldedViews
 
 P = TypeVar("P", bound=Placed)
 
@@ -44,7 +44,7 @@ class Numbers:
     periods: Row[Period]
 
     @staticmethod
-    def of(seen: Seen) -> Numbers:
+    def of(seen: FoldedViews) -> Numbers:
         """Reads them."""
         dates = dates_in(seen)
         terms = terms_in(seen, dates)

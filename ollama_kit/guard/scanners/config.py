@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ollama_kit.errors import Hint, SpecError, nearest_names
-from ollama_kit.guard.scanners.catalog import KINDS, REFUSED, Kind, Option, Side
+from ollama_kit.guard.scanners.roster import KINDS, REFUSED, ScannerKind, ScannerOption, Side
 from ollama_kit.specs.keys import described, looks_like_path
 from ollama_kit.specs.source import Source
 
 OnFail = Literal["flag", "redact", "block"]
-Settings = tuple[tuple[str, Any], ...]
+FrozenMapping = tuple[tuple[str, Any], ...]
 """A mapping as sorted pairs, lists in it as tuples: what a frozen value can hold and a cache can look up."""
 
 RULE_KEYS = ("name", "scanner", "model", "threshold", "on_fail", "labels", "options")
@@ -34,11 +34,11 @@ class ScannerRule:
     on_fail: OnFail = "flag"
     model: str | None = None
     threshold: float | None = None
-    labels: Settings = ()
-    options: Settings = ()
+    labels: FrozenMapping = ()
+    options: FrozenMapping = ()
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ScannerKind:
         return KINDS[self.scanner]
 
     @property
@@ -76,7 +76,7 @@ class ScannerConfig:
 
 def parse_scanners(value: Any, where: Source) -> ScannerConfig:
     """What a policy's `scanners:` key says. SpecError, with the file and line of `where`, if it is wrong. Relative
-    model folders are meant from the policy's own folder. Nothing of llm-guard is loaded."""
+    model folders are resolved against the policy's own folder. Nothing of llm-guard is loaded."""
     return _Parser(where).config(value)
 
 
@@ -93,7 +93,10 @@ class _Parser:
         if any(rule.scanner == "Deanonymize" for rule in sides["output"]) and not any(
             rule.scanner == "Anonymize" and rule.on_fail == "redact" for rule in sides["input"]
         ):
-            raise self.fail("Deanonymize gives back what Anonymize with `on_fail: redact` took, and none is here", KEY)
+            raise self.fail(
+                "Deanonymize needs an input scanner Anonymize with `on_fail: redact`, whose placeholders it restores",
+                KEY,
+            )
         plain = ScannerConfig(**sides)  # type: ignore[arg-type]
         download = value.get("download", False)
         if not isinstance(download, bool):
@@ -134,12 +137,14 @@ class _Parser:
         if scanner in known:
             return str(scanner)
         if scanner in KINDS:
-            raise self.fail(f"{scanner} is no {side} scanner; move it to the other list", f"{at}.scanner")
+            raise self.fail(f"{scanner} is not an {side} scanner; move it to the other list", f"{at}.scanner")
         if not isinstance(scanner, str):
-            raise self.fail(f"`scanner` names one of llm-guard's, not {described(scanner)}", f"{at}.scanner")
-        raise self.fail(f"there is no {side} scanner {scanner!r}{_meant(scanner, known)}", f"{at}.scanner")
+            raise self.fail(
+                f"`scanner` must be the name of a scanner of llm-guard, not {described(scanner)}", f"{at}.scanner"
+            )
+        raise self.fail(f"unknown {side} scanner {scanner!r}{_nearest(scanner, known)}", f"{at}.scanner")
 
-    def _on_fail(self, word: Any, kind: Kind, scanner: str, at: str) -> OnFail:
+    def _on_fail(self, word: Any, kind: ScannerKind, scanner: str, at: str) -> OnFail:
         words = ("flag", "redact", "block") if kind.redacts else ("flag", "block")
         if word == "redact" and not kind.redacts:
             raise self.fail(f"{scanner} judges a text as a whole and cannot redact; use flag or block", at)
@@ -147,37 +152,37 @@ class _Parser:
             raise self.fail(f"on_fail must be {', '.join(words[:-1])} or {words[-1]}, not {described(word)}", at)
         return word  # type: ignore[no-any-return]
 
-    def _model(self, model: Any, kind: Kind, scanner: str, at: str) -> str | None:
+    def _model(self, model: Any, kind: ScannerKind, scanner: str, at: str) -> str | None:
         if model is None:
             return None
         if kind.need not in ("model", "spacy"):
-            raise self.fail(f"{scanner} takes no model", at)
+            raise self.fail(f"scanner {scanner} does not accept `model`", at)
         if not isinstance(model, str) or not model.strip():
             raise self.fail(f"model must be a folder or a name on the model hub, not {described(model)}", at)
         folder = self.where.path.parent / Path(model).expanduser()
         return str(folder.resolve()) if looks_like_path(model) or folder.is_dir() else model
 
-    def _threshold(self, value: Any, kind: Kind, scanner: str, at: str) -> float | None:
+    def _threshold(self, value: Any, kind: ScannerKind, scanner: str, at: str) -> float | None:
         if value is None:
             return None
         if not kind.threshold:
-            raise self.fail(f"{scanner} takes no threshold", at)
+            raise self.fail(f"scanner {scanner} does not accept `threshold`", at)
         # At 0 llm-guard divides by zero and at 1 nothing can exceed it; Sentiment's scale goes from -1 to 1.
         least = -1.0 if scanner == "Sentiment" else 0.0
         if not _is_number(value) or not least < value < 1 or value == 0:
             raise self.fail(f"threshold must be between {least:g} and 1, not {described(value)}", at)
         return float(value)
 
-    def _labels(self, value: Any, kind: Kind, scanner: str, at: str) -> Settings:
+    def _labels(self, value: Any, kind: ScannerKind, scanner: str, at: str) -> FrozenMapping:
         if value is None:
             return ()
         if not kind.labels:
-            raise self.fail(f"{scanner} reads no labels", at)
+            raise self.fail(f"scanner {scanner} does not accept `labels`", at)
         if not isinstance(value, dict) or not all(isinstance(name, str) for name in value.values()):
             raise self.fail("labels maps a model's labels to names, such as {LABEL_1: INJECTION}", at)
         return tuple(sorted((str(label), name) for label, name in value.items()))
 
-    def _options(self, value: Any, kind: Kind, scanner: str, at: str) -> Settings:
+    def _options(self, value: Any, kind: ScannerKind, scanner: str, at: str) -> FrozenMapping:
         self._known(value, tuple(kind.options), at, f"a mapping of {scanner}'s options")
         missing = [name for name, option in kind.options.items() if option.required and name not in value]
         if missing:
@@ -187,7 +192,7 @@ class _Parser:
             self._patterns(checked["patterns"], f"{at}.patterns")
         return tuple(sorted(checked.items()))
 
-    def _option(self, option: Option, value: Any, at: str) -> Any:
+    def _option(self, option: ScannerOption, value: Any, at: str) -> Any:
         name = at.rpartition(".")[2]
         if isinstance(option.kind, tuple):
             if value not in option.kind:
@@ -212,7 +217,9 @@ class _Parser:
             try:
                 found = re.compile(pattern).match("")
             except (re.error, RecursionError) as problem:
-                raise self.fail(f"{pattern!r} is no regular expression: {problem}", f"{at}.{number}") from problem
+                raise self.fail(
+                    f"{pattern!r} is not a valid regular expression: {problem}", f"{at}.{number}"
+                ) from problem
             if found:
                 raise self.fail(f"{pattern!r} matches the empty text, and so every text", f"{at}.{number}")
 
@@ -231,14 +238,14 @@ class _Parser:
             raise self.fail(f"{at.rpartition('.')[2]} must be {expected}, not {described(value)}", at)
         for key in value:
             if key not in keys:
-                raise self.fail(f"unknown key {key!r}{_meant(str(key), keys)}", f"{at}.{key}")
+                raise self.fail(f"unknown key {key!r}{_nearest(str(key), keys)}", f"{at}.{key}")
 
     def _distinct(self, rules: list[ScannerRule]) -> None:
         """Reports and errors name a scanner by its own name alone."""
         seen: set[str] = set()
         for rule in rules:
             if rule.name in seen:
-                raise self.fail(f"two scanners are called {rule.name!r}; give each a `name` of its own", KEY)
+                raise self.fail(f"duplicate scanner name {rule.name!r}; give each its own `name`", KEY)
             seen.add(rule.name)
 
     def fail(self, message: str, at: str, hint: Hint | None = None) -> SpecError:
@@ -249,8 +256,8 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _meant(name: str, known: list[str] | tuple[str, ...]) -> str:
+def _nearest(name: str, known: list[str] | tuple[str, ...]) -> str:
     nearest = nearest_names(name, known)
     if nearest:
         return f"; did you mean `{nearest[0]}`?"
-    return f"; there are {', '.join(known)}" if known else "; it takes none"
+    return f"; known are {', '.join(known)}" if known else "; none is accepted here"

@@ -8,12 +8,12 @@ from typing import NamedTuple
 from ollama_kit.records.report import Severity
 
 SECRETS = frozenset({"api_key", "private_key", "password"})
-"""What opens a door. Redacted by the policy `standard`."""
+"""What gives access. Redacted by the policy `standard`."""
 
 PERSONAL = frozenset(
     {"phone", "id_card", "bank_account", "credit_code", "passport", "plate", "email", "ip", "mac", "name"}
 )
-"""What points at somebody. Flagged by `standard`, since it is what the jobs extract; redacted by `strict`."""
+"""What identifies a person. Flagged by `standard`, since it is what the jobs extract; redacted by `strict`."""
 
 KINDS = SECRETS | PERSONAL
 
@@ -27,7 +27,7 @@ class Hit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Kind:
+class PrivateKind:
     """How serious a find is, and how much of it a report may show: `head` characters in front, `tail` behind."""
 
     severity: Severity
@@ -35,20 +35,20 @@ class Kind:
     tail: int = 0
 
 
-OF_KIND: dict[str, Kind] = {
-    "api_key": Kind("high", head=4),
-    "private_key": Kind("high"),
-    "password": Kind("high"),
-    "id_card": Kind("medium", head=3, tail=4),
-    "bank_account": Kind("medium", tail=4),
-    "passport": Kind("medium", head=1, tail=3),
-    "phone": Kind("low", head=3, tail=4),
-    "plate": Kind("low", head=2, tail=1),
-    "email": Kind("low", head=1),
-    "credit_code": Kind("low", head=2, tail=4),
-    "ip": Kind("low", head=3),
-    "mac": Kind("low", head=2),
-    "name": Kind("low", head=1),
+OF_KIND: dict[str, PrivateKind] = {
+    "api_key": PrivateKind("high", head=4),
+    "private_key": PrivateKind("high"),
+    "password": PrivateKind("high"),
+    "id_card": PrivateKind("medium", head=3, tail=4),
+    "bank_account": PrivateKind("medium", tail=4),
+    "passport": PrivateKind("medium", head=1, tail=3),
+    "phone": PrivateKind("low", head=3, tail=4),
+    "plate": PrivateKind("low", head=2, tail=1),
+    "email": PrivateKind("low", head=1),
+    "credit_code": PrivateKind("low", head=2, tail=4),
+    "ip": PrivateKind("low", head=3),
+    "mac": PrivateKind("low", head=2),
+    "name": PrivateKind("low", head=1),
 }
 
 _ALNUM, _WORD, _HEX = "[A-Za-z0-9]", "[A-Za-z0-9_-]", "[0-9a-f]"
@@ -110,8 +110,8 @@ ANCHORED: dict[str, tuple[str, int, str]] = {
     ),
     "telegram_bot_token": (":AA", 10, f"[0-9]{{8,10}}:AA{_WORD}{{33}}"),
 }
-"""Keys that begin with a shorter word: rule → a text that is in each of them, how many characters may stand before
-that, and what the key looks like."""
+"""Keys that begin with a shorter word: rule → a text that is in each of them, how many characters may precede
+it, and what the key looks like."""
 
 RULES: dict[str, str] = {
     **dict.fromkeys((*TOKENS, *ANCHORED), "api_key"),
@@ -147,9 +147,9 @@ def masked(kind: str, value: str) -> str:
     >>> masked("phone", "13812341234")
     '138****1234'
     """
-    how = OF_KIND[kind]
+    visible = OF_KIND[kind]
     if kind == "name":
         return value[:1] + "*" * min(len(value) - 1, 3)
-    if len(value) < how.head + how.tail + 4:
+    if len(value) < visible.head + visible.tail + 4:
         return "****"
-    return value[: how.head] + "****" + value[len(value) - how.tail :]
+    return value[: visible.head] + "****" + value[len(value) - visible.tail :]

@@ -1,4 +1,4 @@
-"""The scanners of llm-guard 0.3.16 as data: what each takes, needs and costs, and why some are refused.
+"""The scanners of llm-guard 0.3.16 as data: what each accepts, needs and costs, and why some are refused.
 
 Options, defaults and labels are those of llm_guard/input_scanners and llm_guard/output_scanners, release 0.3.16.
 """
@@ -22,15 +22,15 @@ OUTPUT: tuple[Side, ...] = ("output",)
 
 
 @dataclass(frozen=True)
-class Option:
-    """One value that a scanner takes: `kind` is "flag", "text", "number", "count", "texts", or a tuple of words."""
+class ScannerOption:
+    """One option of a scanner: `kind` is "flag", "text", "number", "count", "texts", or a tuple of words."""
 
     kind: str | tuple[str, ...]
     required: bool = False
 
 
 @dataclass(frozen=True)
-class Kind:
+class ScannerKind:
     """One scanner. `labels` says how it reads a model's labels, `names` which ones it knows by name; `reads` how a
     text reaches the model: "text" in overlapping windows, "disjoint" in windows that are joined again, "pair" as
     windows of answer and prompt, "whole" as it is. `threshold` is the name of the argument, empty if there is none.
@@ -39,7 +39,7 @@ class Kind:
     sides: tuple[Side, ...]
     need: Need
     cost: str
-    options: Mapping[str, Option]
+    options: Mapping[str, ScannerOption]
     redacts: bool = False
     severity: Literal["low", "medium", "high"] = "medium"
     threshold: str = ""
@@ -51,60 +51,66 @@ class Kind:
     pipeline: Mapping[str, Any] = field(default_factory=dict)
 
 
-_TEXTS = Option("texts", required=True)
+_TEXTS = ScannerOption("texts", required=True)
 _ALL_LABELS = {"top_k": None}
-_ONNX = {"use_onnx": Option("flag")}
+_ONNX = {"use_onnx": ScannerOption("flag")}
 
 
-def _learned(sides: tuple[Side, ...], hub: str, **more: Any) -> Kind:
+def _learned(sides: tuple[Side, ...], hub: str, **more: Any) -> ScannerKind:
     """A scanner with a model of its own; `options` of `more` come on top of those that all of them take."""
     options = {**_ONNX, **more.pop("options", {})}
     cost = "imports torch (4 to 9 s once, 400 MB), then one pass of the model for each 512 tokens" + more.pop(
         "note", ""
     )
     defaults = {"threshold": "threshold", "reads": "text", **more}
-    return Kind(sides, "model", cost, options, hub=hub, **defaults)
+    return ScannerKind(sides, "model", cost, options, hub=hub, **defaults)
 
 
-KINDS: Mapping[str, Kind] = {
-    "Regex": Kind(
+KINDS: Mapping[str, ScannerKind] = {
+    "Regex": ScannerKind(
         BOTH,
         "nothing",
         "under 1 ms for 4 KB",
-        {"patterns": _TEXTS, "is_blocked": Option("flag"), "match_type": Option(("search", "fullmatch", "all"))},
+        {
+            "patterns": _TEXTS,
+            "is_blocked": ScannerOption("flag"),
+            "match_type": ScannerOption(("search", "fullmatch", "all")),
+        },
         redacts=True,
     ),
-    "BanSubstrings": Kind(
+    "BanSubstrings": ScannerKind(
         BOTH,
         "nothing",
         "under 1 ms for 4 KB",
         {
             "substrings": _TEXTS,
-            "match_type": Option(("str", "word")),
-            "case_sensitive": Option("flag"),
-            "contains_all": Option("flag"),
+            "match_type": ScannerOption(("str", "word")),
+            "case_sensitive": ScannerOption("flag"),
+            "contains_all": ScannerOption("flag"),
         },
         redacts=True,
     ),
-    "Secrets": Kind(
+    "Secrets": ScannerKind(
         INPUT,
         "nothing",
         "10 to 50 ms for 4 KB",
-        {"redact_mode": Option(("all", "partial", "hash"))},
+        {"redact_mode": ScannerOption(("all", "partial", "hash"))},
         redacts=True,
         severity="high",
     ),
-    "InvisibleText": Kind(INPUT, "nothing", "under 1 ms for 4 KB", {}, redacts=True),
-    "NoRefusalLight": Kind(OUTPUT, "nothing", "under 1 ms for 4 KB; knows English only", {}, severity="low"),
-    "ReadingTime": Kind(
+    "InvisibleText": ScannerKind(INPUT, "nothing", "under 1 ms for 4 KB", {}, redacts=True),
+    "NoRefusalLight": ScannerKind(OUTPUT, "nothing", "under 1 ms for 4 KB; knows English only", {}, severity="low"),
+    "ReadingTime": ScannerKind(
         OUTPUT,
         "nothing",
         "under 1 ms for 4 KB",
-        {"max_time": Option("number", required=True)},
+        {"max_time": ScannerOption("number", required=True)},
         redacts=True,
         severity="low",
     ),
-    "Deanonymize": Kind(OUTPUT, "nothing", "under 1 ms for 4 KB", {"matching_strategy": Option(("exact",))}),
+    "Deanonymize": ScannerKind(
+        OUTPUT, "nothing", "under 1 ms for 4 KB", {"matching_strategy": ScannerOption(("exact",))}
+    ),
     "PromptInjection": _learned(
         INPUT,
         "protectai/deberta-v3-base-prompt-injection-v2",
@@ -154,7 +160,7 @@ KINDS: Mapping[str, Kind] = {
         severity="low",
         labels="listed",
         names=("languages",),
-        options={"languages": _TEXTS, "is_blocked": Option("flag")},
+        options={"languages": _TEXTS, "is_blocked": ScannerOption("flag")},
         pipeline=_ALL_LABELS,
     ),
     "BanCompetitors": _learned(
@@ -197,38 +203,38 @@ KINDS: Mapping[str, Kind] = {
         reads="pair",
     ),
     "Relevance": _learned(OUTPUT, "BAAI/bge-base-en-v1.5", severity="low", reads="pair"),
-    "Anonymize": Kind(
+    "Anonymize": ScannerKind(
         INPUT,
         "spacy",
         "imports torch and spaCy (9 s once, over 1 GB), then seconds for a long text",
         {
-            "hidden_names": Option("texts"),
-            "allowed_names": Option("texts"),
-            "entity_types": Option("texts"),
-            "language": Option(("en", "zh")),
+            "hidden_names": ScannerOption("texts"),
+            "allowed_names": ScannerOption("texts"),
+            "entity_types": ScannerOption("texts"),
+            "language": ScannerOption(("en", "zh")),
         },
         redacts=True,
         threshold="threshold",
         hub="Isotonic/deberta-v3-base_finetuned_ai4privacy_v2",
     ),
-    "Sensitive": Kind(
+    "Sensitive": ScannerKind(
         OUTPUT,
         "spacy",
         "imports torch and spaCy (9 s once, over 1 GB), then seconds for a long text",
-        {"entity_types": Option("texts")},
+        {"entity_types": ScannerOption("texts")},
         redacts=True,
         threshold="threshold",
         hub="Isotonic/deberta-v3-base_finetuned_ai4privacy_v2",
     ),
-    "TokenLimit": Kind(
+    "TokenLimit": ScannerKind(
         INPUT,
         "download",
         "a table of 1.7 MB fetched once; counts OpenAI's tokens, not the model's: `max_context` counts those",
-        {"limit": Option("count"), "encoding_name": Option("text")},
+        {"limit": ScannerOption("count"), "encoding_name": ScannerOption("text")},
         redacts=True,
         severity="low",
     ),
-    "Sentiment": Kind(
+    "Sentiment": ScannerKind(
         BOTH, "download", "a lexicon fetched once; knows English only", {}, severity="low", threshold="threshold"
     ),
 }

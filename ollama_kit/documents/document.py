@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-Kind = Literal["pdf", "docx", "txt", "md", "html"]
-Role = Literal["text", "heading", "table", "header", "footer", "textbox", "turned"]
+DocumentKind = Literal["pdf", "docx", "txt", "md", "html"]
+ParagraphRole = Literal["text", "heading", "table", "header", "footer", "textbox", "turned"]
 """header, footer: repeated on most pages of a PDF. turned: written in another direction than the rest of its page."""
 NoteKind = Literal["comment", "footnote", "endnote", "header", "footer"]
 HiddenRule = Literal[
@@ -23,22 +23,11 @@ under something · outside the page · Word's "hidden" · HTML or CSS · only fo
 a document property that gives orders to a model."""
 
 
-class Place(NamedTuple):
+class DocumentPlace(NamedTuple):
     """Where a character stands, both from 1. `page` is 0 where the format has no pages."""
 
     page: int
     paragraph: int
-
-
-class Anchor(NamedTuple):
-    """A place while the text is being put together: piece of text from 0 and characters into it; piece -1: characters
-    from the beginning of the text."""
-
-    piece: int
-    offset: int
-
-
-BEGINNING = Anchor(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +38,7 @@ class Paragraph:
     page: int
     start: int
     end: int
-    role: Role = "text"
+    role: ParagraphRole = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +76,7 @@ class HiddenText:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class DocumentLimits:
     """How much a file may make us do; more is a DocumentError. Sizes in bytes."""
 
     file_bytes: int = 200_000_000
@@ -109,7 +98,7 @@ class ReadDocument:
     TXT keeps its text to the letter, but that line ends are LF."""
 
     name: str
-    kind: Kind
+    kind: DocumentKind
     text: str
     paragraphs: tuple[Paragraph, ...]
     pages: tuple[Page, ...] = ()
@@ -117,14 +106,14 @@ class ReadDocument:
     hidden: tuple[HiddenText, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    def place(self, offset: int) -> Place:
+    def place(self, offset: int) -> DocumentPlace:
         """Page and paragraph of the character at `offset`; a line end counts to the paragraph before it.
 
         IndexError outside 0 to len(text)."""
         if not 0 <= offset <= len(self.text):
             raise IndexError(f"offset {offset} is not in a text of {len(self.text)} characters")
         page = self.pages[_last_started(self.pages, offset)].number if self.pages else 0
-        return Place(page, _last_started(self.paragraphs, offset) + 1 if self.paragraphs else 0)
+        return DocumentPlace(page, _last_started(self.paragraphs, offset) + 1 if self.paragraphs else 0)
 
     def of(self, paragraph: Paragraph) -> str:
         """The text of one of the paragraphs."""
@@ -133,44 +122,3 @@ class ReadDocument:
 
 def _last_started(ranges: Sequence[Paragraph | Page], offset: int) -> int:
     return max(0, bisect_right(ranges, offset, key=lambda one: one.start) - 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A paragraph as a reader gives it. `breaks`: characters in `text` before which a new page begins. `gap`: what
-    parts it from the one before (of the first, too, if the text is to be kept to the letter)."""
-
-    text: str
-    page: int = 0
-    role: Role = "text"
-    breaks: tuple[int, ...] = ()
-    gap: str = "\n"
-
-
-@dataclass(frozen=True, slots=True)
-class Aside:
-    """A note or hidden text as a reader gives it: its place is a piece, and becomes an offset."""
-
-    value: Note | HiddenText
-    anchor: Anchor = BEGINNING
-
-
-@dataclass(slots=True)
-class Draft:
-    """What a reader has gathered so far. Pieces without a visible character are not paragraphs and are left out."""
-
-    pieces: list[Piece] = field(default_factory=list)
-    asides: list[Aside] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    verbatim: bool = False
-    """Whether the gap before the first piece belongs to the text."""
-    tail: str = ""
-
-    def add(self, piece: Piece) -> None:
-        if piece.text.strip():
-            self.pieces.append(piece)
-
-    @property
-    def here(self) -> Anchor:
-        """The place where the next piece will begin."""
-        return Anchor(len(self.pieces), 0)

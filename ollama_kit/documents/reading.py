@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ollama_kit.documents.assembly import assemble
-from ollama_kit.documents.document import Draft, Kind, Limits, ReadDocument
+from ollama_kit.documents.document import DocumentKind, DocumentLimits, ReadDocument
+from ollama_kit.documents.draft import Draft, assemble
 from ollama_kit.errors import DocumentError
 
 _HEAD_BYTES = 4_096
@@ -25,13 +25,15 @@ _PICTURE_HINT = (
 _SIZE_HINT = ("Split the document, or raise the limit.", "请拆分文档，或提高上限。")
 
 
-def read_document(path: Path | str, *, password: str | None = None, limits: Limits | None = None) -> ReadDocument:
+def read_document(
+    path: Path | str, *, password: str | None = None, limits: DocumentLimits | None = None
+) -> ReadDocument:
     """The document at `path`: its text, and page and paragraph of every character (see ReadDocument).
 
     `password` opens an encrypted PDF. DocumentError, with the file and where it can be the page, for one that is
     missing, broken, cut short, locked, a scan or garbled, of no kind known, or larger than the `limits`."""
     path = Path(path)
-    limits = limits or Limits()
+    limits = limits or DocumentLimits()
     try:
         size = path.stat().st_size
         if size > limits.file_bytes:
@@ -47,7 +49,7 @@ def read_document(path: Path | str, *, password: str | None = None, limits: Limi
     return assemble(draft, path.name, kind, range(1, pages + 1))
 
 
-def kind_of(path: Path) -> Kind:
+def kind_of(path: Path) -> DocumentKind:
     """What the file is, by its first bytes; text is told apart by the name's ending. DocumentError for other kinds."""
     with path.open("rb") as stream:
         head = stream.read(_HEAD_BYTES)
@@ -71,22 +73,22 @@ def kind_of(path: Path) -> Kind:
     return "md" if suffix in _MARKDOWN else "txt"
 
 
-def _read(path: Path, kind: Kind, password: str | None, limits: Limits) -> tuple[Draft, int]:
+def _read(path: Path, kind: DocumentKind, password: str | None, limits: DocumentLimits) -> tuple[Draft, int]:
     """The draft and the number of pages. The readers' modules are loaded only for their kind."""
     if kind == "pdf":
-        from ollama_kit.documents.pdf.pages import read_pdf
+        from ollama_kit.documents.pdf.pdf_text import read_pdf
 
         return read_pdf(path, password, limits)
     if kind == "docx":
-        from ollama_kit.documents.docx.reading import read_docx
+        from ollama_kit.documents.docx.docx_text import read_docx
 
         return read_docx(path, limits)
     text = _decoded(path)
     if kind == "html":
-        from ollama_kit.documents.html.reading import read_html
+        from ollama_kit.documents.html_text import read_html
 
         return read_html(text, path, limits), 0
-    from ollama_kit.documents.plain import read_plain
+    from ollama_kit.documents.plain_text import read_plain
 
     return read_plain(text, markdown=kind == "md")
 

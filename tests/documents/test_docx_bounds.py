@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ollama_kit.documents import Limits, read_document
+from ollama_kit.documents import DocumentLimits, read_document
 from tests.documents.docxs import NS, body, run, with_parts
 from tests.documents.test_pdf_refusals import refused
 
@@ -44,9 +44,9 @@ def test_a_part_that_unpacks_to_too_much_is_refused(tmp_path: Path) -> None:
 def test_sums_and_counts_are_limited(tmp_path: Path) -> None:
     """All parts together, one part, and the number of parts."""
     path = written(tmp_path)
-    assert "unpacks to" in refused(path, limits=Limits(unpacked_bytes=1_000)).message
-    assert "unpacks to" in refused(path, limits=Limits(part_bytes=100)).message
-    assert "parts; the limit is 3" in refused(path, limits=Limits(entries=3)).message
+    assert "unpacks to" in refused(path, limits=DocumentLimits(unpacked_bytes=1_000)).message
+    assert "unpacks to" in refused(path, limits=DocumentLimits(part_bytes=100)).message
+    assert "parts; the limit is 3" in refused(path, limits=DocumentLimits(entries=3)).message
 
 
 def test_a_lie_about_the_size_does_not_unpack_more(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ollama_kit.documents.document import HiddenRule
-from ollama_kit.documents.docx.package import W, attribute, switched_on
+from ollama_kit.documents.docx.opc import W, attribute, switched_on
 
 TINY_HALF_POINTS = 5
 PAPER = 0xF0

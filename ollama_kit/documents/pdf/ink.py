@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any, NamedTuple
 
-from ollama_kit.documents.pdf.calls import address, calls
-from ollama_kit.documents.pdf.opening import raw
+from ollama_kit.documents.pdf.pdfium import address, calls, raw
 
 Box = tuple[float, float, float, float]
 Matrix = tuple[float, float, float, float, float, float]

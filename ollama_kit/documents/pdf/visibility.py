@@ -21,7 +21,7 @@ SCAN_SHARE = 0.5
 """A picture over this share of the page makes it a scan, if its text is drawn without ink."""
 
 
-class Seen(NamedTuple):
+class VisibleWords(NamedTuple):
     """The words in sight; the others with their rule; whether what is in sight was recognized in a picture."""
 
     words: list[Word]
@@ -29,7 +29,7 @@ class Seen(NamedTuple):
     recognized: bool
 
 
-def seen(words: Sequence[Word], painted: Painted, paper: Box) -> Seen:
+def split_visible(words: Sequence[Word], painted: Painted, paper: Box) -> VisibleWords:
     """The words of a page, parted. `paper` is the part of the page that is shown."""
     bands = _bands(painted.shapes, paper)
     verdicts = [_verdict(word, bands[_band(word.y0 + word.y1)], paper) for word in words]
@@ -55,14 +55,14 @@ def _bands(shapes: Sequence[Shape], paper: Box) -> dict[int, deque[Shape]]:
     return bands
 
 
-def _parted(words: Iterable[Word], verdicts: Iterable[HiddenRule | None], *, recognized: bool) -> Seen:
+def _parted(words: Iterable[Word], verdicts: Iterable[HiddenRule | None], *, recognized: bool) -> VisibleWords:
     shown, hidden = [], []
     for word, verdict in zip(words, verdicts, strict=True):
         if verdict is None:
             shown.append(word)
         else:
             hidden.append((word, verdict))
-    return Seen(shown, hidden, recognized)
+    return VisibleWords(shown, hidden, recognized)
 
 
 def _verdict(word: Word, shapes: deque[Shape], paper: Box) -> HiddenRule | None:

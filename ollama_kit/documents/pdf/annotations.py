@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ollama_kit.documents.document import HiddenText, Note
-from ollama_kit.documents.pdf.opening import raw
+from ollama_kit.documents.pdf.pdfium import raw
 
 PROPERTIES = ("Title", "Author", "Subject", "Keywords", "Creator", "Producer")
 MOST_ANNOTATIONS = 5_000
@@ -40,7 +40,7 @@ def marks_on(page: Any, number: int) -> Marks:
     return Marks(tuple(comments), drawn)
 
 
-def properties(document: Any) -> Iterator[HiddenText]:
+def document_properties(document: Any) -> Iterator[HiddenText]:
     """The document's properties, each as hidden text: the guard's rules say later which of them give orders."""
     for key in PROPERTIES:
         value = document.get_metadata_value(key).strip()
@@ -48,7 +48,7 @@ def properties(document: Any) -> Iterator[HiddenText]:
             yield HiddenText("metadata", value[:LONGEST_CHARS], detail=key)
 
 
-def warnings(document: Any) -> Iterator[str]:
+def unread_parts(document: Any) -> Iterator[str]:
     """What is in the file and was not read."""
     api = raw()
     if count := api.FPDFDoc_GetAttachmentCount(document.raw):

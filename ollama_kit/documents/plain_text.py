@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from ollama_kit.documents.document import Anchor, Aside, Draft, HiddenText, Piece
+from ollama_kit.documents.document import HiddenText
+from ollama_kit.documents.draft import Anchor, Aside, Draft, DraftParagraph
 
 WRAPPED_CHARS = (50, 120)
 """Lines of a hard-wrapped text are about this long; a longer line is a paragraph that nobody wrapped."""
@@ -24,7 +25,7 @@ def read_plain(text: str, *, markdown: bool = False) -> tuple[Draft, int]:
     for start, stop in paragraph_ranges(shown):
         gap = shown[end:start]
         page += gap.count("\f")
-        draft.add(Piece(shown[start:stop], page if pages > 1 else 0, gap=gap))
+        draft.add(DraftParagraph(shown[start:stop], page if pages > 1 else 0, gap=gap))
         end = stop
     draft.tail = shown[end:] if draft.pieces else ""
     return draft, pages if pages > 1 else 0

@@ -1,23 +1,18 @@
-"""Puts pieces together: the text, the ranges of its paragraphs and pages, and the offsets of what stands beside."""
+"""What a reader gathers of a file, and how it becomes a document: the text, the ranges of its paragraphs and pages, and
+the offsets of its notes and hidden texts.
+
+Readers of every format fill a `Draft` with paragraphs and asides; `assemble` makes the `ReadDocument` of it.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
-from ollama_kit.documents.document import (
-    Anchor,
-    Draft,
-    HiddenText,
-    Kind,
-    Note,
-    Page,
-    Paragraph,
-    Piece,
-    ReadDocument,
-)
+from ollama_kit.documents.document import DocumentKind, HiddenText, Note, Page, Paragraph, ParagraphRole, ReadDocument
 
 LONG_PROPERTY = 100
 _SPOKEN = re.compile(
@@ -26,13 +21,65 @@ _SPOKEN = re.compile(
 )
 
 
-def assemble(draft: Draft, name: str, kind: Kind, page_numbers: Sequence[int] = ()) -> ReadDocument:
+class Anchor(NamedTuple):
+    """A place while the text is being put together: piece of text from 0 and characters into it; piece -1: characters
+    from the beginning of the text."""
+
+    piece: int
+    offset: int
+
+
+BEGINNING = Anchor(0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftParagraph:
+    """A paragraph as a reader gives it. `breaks`: characters in `text` before which a new page begins. `gap`: what
+    parts it from the one before (of the first, too, if the text is to be kept to the letter)."""
+
+    text: str
+    page: int = 0
+    role: ParagraphRole = "text"
+    breaks: tuple[int, ...] = ()
+    gap: str = "\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """A note or hidden text as a reader gives it: its place is a piece, and becomes an offset."""
+
+    value: Note | HiddenText
+    anchor: Anchor = BEGINNING
+
+
+@dataclass(slots=True)
+class Draft:
+    """What a reader has gathered so far. Pieces without a visible character are not paragraphs and are left out."""
+
+    pieces: list[DraftParagraph] = field(default_factory=list)
+    asides: list[Aside] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    verbatim: bool = False
+    """Whether the gap before the first piece belongs to the text."""
+    tail: str = ""
+
+    def add(self, piece: DraftParagraph) -> None:
+        if piece.text.strip():
+            self.pieces.append(piece)
+
+    @property
+    def here(self) -> Anchor:
+        """The place where the next piece will begin."""
+        return Anchor(len(self.pieces), 0)
+
+
+def assemble(draft: Draft, name: str, kind: DocumentKind, page_numbers: Sequence[int] = ()) -> ReadDocument:
     """The document of a draft. `page_numbers`: all pages there are, those without text too; empty: none are known.
 
-    >>> draft = Draft([Piece("one", page=1), Piece("two", page=2)])
+    >>> draft = Draft([DraftParagraph("one", page=1), DraftParagraph("two", page=2)])
     >>> read = assemble(draft, "a.pdf", "pdf", [1, 2])
     >>> read.text, read.place(4)
-    ('one\\ntwo', Place(page=2, paragraph=2))
+    ('one\\ntwo', DocumentPlace(page=2, paragraph=2))
     """
     paragraphs = tuple(_ranges(draft))
     gaps = [piece.gap for piece in draft.pieces]
@@ -92,7 +139,7 @@ def _placed(value: Note | HiddenText, anchor: Anchor, paragraphs: Sequence[Parag
 
 
 def _pages(
-    pieces: Sequence[Piece], paragraphs: Sequence[Paragraph], numbers: Sequence[int], length: int
+    pieces: Sequence[DraftParagraph], paragraphs: Sequence[Paragraph], numbers: Sequence[int], length: int
 ) -> Iterable[Page]:
     starts: dict[int, int] = {}
     for piece, paragraph in zip(pieces, paragraphs, strict=True):

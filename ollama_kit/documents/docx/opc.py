@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from ollama_kit.documents.document import Limits
+from ollama_kit.documents.document import DocumentLimits
 from ollama_kit.errors import DocumentError
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -39,7 +39,7 @@ _ZIP_PROBLEMS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, 
 class Package:
     """The parts by name. Nothing is unpacked before it is asked for, nothing is written to disk."""
 
-    def __init__(self, archive: zipfile.ZipFile, path: Path, limits: Limits) -> None:
+    def __init__(self, archive: zipfile.ZipFile, path: Path, limits: DocumentLimits) -> None:
         self._archive, self.path, self._limits = archive, path, limits
         self.names = frozenset(archive.namelist())
 
@@ -113,7 +113,7 @@ class Package:
 
 
 @contextmanager
-def opened(path: Path, limits: Limits) -> Iterator[Package]:
+def opened(path: Path, limits: DocumentLimits) -> Iterator[Package]:
     """The package, checked. DocumentError where the archive is broken or beyond the limits."""
     try:
         archive = zipfile.ZipFile(path)

@@ -1,14 +1,21 @@
-"""Opens a PDF: whole, unlocked, within the limits. pdfium is not safe in two threads, so one lock is held meanwhile."""
+"""pdfium: opens a PDF whole, unlocked and within the limits, and calls the C interface.
+
+pdfium is not safe in two threads, so one lock is held while a document is open. Its functions that are called for every
+object and letter take plain integers for handles here: pypdfium2 declares handles as pointers to structures, of which
+each call then makes a Python object, three times as slow. pypdfium2's own declarations are left as they are.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ollama_kit.documents.document import Limits
+from ollama_kit.documents.document import DocumentLimits
 from ollama_kit.errors import DocumentError
 
 _PDFIUM = threading.Lock()
@@ -26,7 +33,7 @@ BROKEN_HINT = (
 
 
 @contextmanager
-def opened(path: Path, password: str | None, limits: Limits) -> Iterator[Any]:
+def opened(path: Path, password: str | None, limits: DocumentLimits) -> Iterator[Any]:
     """The open document (pypdfium2's PdfDocument), for this thread alone until it is closed. One that opens without a
     password opens with any: a batch has a password for some of its files.
 
@@ -131,3 +138,46 @@ def _refusal(problem: Any, path: Path, password: str | None) -> DocumentError:
     if code == api.FPDF_ERR_SECURITY:
         return DocumentError("the PDF is encrypted in a way that cannot be opened here", path=path, hint=LOCKED_HINT)
     return DocumentError(f"not a readable PDF ({problem})", path=path, hint=BROKEN_HINT)
+
+
+_HANDLE, _INT, _REF = ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p
+
+
+class PdfiumCalls:
+    """The functions, named as pdfium's without their prefix, and the buffer that they write into."""
+
+    def __init__(self) -> None:
+        api = raw()
+        self.page_object = _declared(api.FPDFPage_GetObject, _HANDLE, _HANDLE, _INT)
+        self.form_object = _declared(api.FPDFFormObj_GetObject, _HANDLE, _HANDLE, ctypes.c_ulong)
+        self.object_type = _declared(api.FPDFPageObj_GetType, _INT, _HANDLE)
+        self.render_mode = _declared(api.FPDFTextObj_GetTextRenderMode, _INT, _HANDLE)
+        self.text_object = _declared(api.FPDFText_GetTextObject, _HANDLE, _HANDLE, _INT)
+        self.loose_box = _declared(api.FPDFText_GetLooseCharBox, _INT, _HANDLE, _INT, _REF)
+        self.char_angle = _declared(api.FPDFText_GetCharAngle, ctypes.c_float, _HANDLE, _INT)
+        self.unmapped = _declared(api.FPDFText_HasUnicodeMapError, _INT, _HANDLE, _INT)
+        self._fill = _declared(api.FPDFPageObj_GetFillColor, _INT, _HANDLE, _REF, _REF, _REF, _REF)
+        self._rgba = (ctypes.c_uint * 4)()
+        start, size = ctypes.addressof(self._rgba), ctypes.sizeof(ctypes.c_uint)
+        self._at = tuple(start + size * index for index in range(4))
+
+    def fill(self, handle: int) -> list[int] | None:
+        """Red, green, blue and alpha (0 to 255) of an object's fill; None where it is a pattern."""
+        return self._rgba[:] if self._fill(handle, *self._at) else None
+
+
+def address(handle: Any) -> int:
+    """The integer of one of pypdfium2's handles."""
+    return ctypes.cast(handle, ctypes.c_void_p).value or 0
+
+
+@cache
+def calls() -> PdfiumCalls:
+    """The functions; pdfium is used by one thread at a time (see `opened`), so one buffer for answers is enough."""
+    return PdfiumCalls()
+
+
+def _declared(function: Any, result: Any, *arguments: Any) -> Any:
+    ours = type(function)(ctypes.cast(function, ctypes.c_void_p).value)
+    ours.restype, ours.argtypes = result, list(arguments)
+    return ours

@@ -1,9 +1,10 @@
-"""Finds where a quote stands in a text, though a model copied it with other blanks, widths or quotation marks.
+"""Compares texts leniently: where a quote is in a text, though a model copied it with other whitespace, widths or
+quotation marks; and how much two texts say the same.
 
-Both are folded, and the place in the folded text is mapped back. Folding forgives what copying changes and nothing
-else: full width becomes half width, Chinese punctuation its Western kin, compatibility forms of ideographs (the
-radicals that a PDF's text is full of) the ideographs; what nobody sees is left out; a run of white space is one blank
-between two words of letters or digits and nothing anywhere else, since Chinese has lines but no blanks. Letters keep
+For a quote both are folded, and the place in the folded text is mapped back. Folding forgives what copying changes and
+nothing else: full width becomes half width, Chinese punctuation its Western kin, compatibility forms of ideographs (the
+radicals that a PDF's text is full of) the ideographs; what nobody sees is left out; a run of whitespace is one space
+between two words of letters or digits and nothing anywhere else, since Chinese has lines but no spaces. Letters keep
 their case and digits their value: 1.5 is not 15.
 """
 
@@ -15,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from ollama_kit.text.invisible import CONTROLS, SURROGATES, UNSEEN
+from ollama_kit.text.graphemes import CONTROLS, SURROGATES, UNSEEN
 from ollama_kit.text.spans import Changed, Edit, SpanMap, apply
 
 Span = tuple[int, int]
@@ -165,3 +166,35 @@ _COMPATIBLE = (
 """Blanks, radicals, full and half width, the ideographs that are doubles; not ① or ², which say more than 1 or 2."""
 _PUNCTUATION = "、。“”„‟″«»「」『』〝〞‘’‚‛′‹›〈〉《》【】〔〕〖〗—–―‐‑‒−─～〜∼・•‧∶\u00a0"
 _PUNCTUATION_FOLDED = ",." + '"' * 13 + "'" * 5 + "<><><>" + "[]" * 3 + "-" * 8 + "~~~" + "···" + ": "
+
+
+ALIKE = 0.55
+"""Share of character pairs in common (Dice) from which on two texts say the same."""
+
+
+def alike(one: str, other: str) -> float:
+    """How much two texts say the same: pairs of characters in common, 0 to 1; width, case and marks do not count.
+
+    >>> alike("提交回归测试报告", "提交回归测试报告。") , alike("订货车", "签报关单") < 0.2
+    (1.0, True)
+    """
+    first, second = pairs_of(one), pairs_of(other)
+    if not first or not second:
+        return float(letters_of(one) == letters_of(other))
+    return 2 * len(first & second) / (len(first) + len(second))
+
+
+def letters_of(text: str) -> str:
+    """A text without width, case, blanks and marks: two ways of writing one name are the same.
+
+    >>> letters_of("ＡＢＣ (Shanghai) Co., Ltd.")
+    'abcshanghaicoltd'
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(character for character in folded if character.isalnum())
+
+
+def pairs_of(text: str) -> frozenset[str]:
+    """The pairs of characters that stand beside each other in `letters_of`."""
+    letters = letters_of(text)
+    return frozenset(letters[at : at + 2] for at in range(len(letters) - 1))

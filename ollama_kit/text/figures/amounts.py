@@ -8,12 +8,17 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
 
-from ollama_kit.text.figures.capitals import CENTS, WHOLE, amount_in_words
-from ollama_kit.text.figures.numerals import DIGITS
-from ollama_kit.text.figures.pairs import end_of_pair, longest_first
-from ollama_kit.text.figures.windows import any_of, matches_near
-from ollama_kit.text.figures.words import ENGLISH_NUMBER, number_at_end
+from ollama_kit.text.figures.numerals import (
+    CENTS,
+    DIGITS,
+    ENGLISH_NUMBER,
+    WHOLE,
+    amount_in_words,
+    end_of_pair,
+    number_at_end,
+)
 from ollama_kit.text.folding import Seen
+from ollama_kit.text.pattern_search import any_of, longest_first, matches_near
 
 _CURRENCIES = {
     "CNY": "人民币 rmb cny ￥ ¥ 元人民币 元 圆 圓 块钱 yuan renminbi",

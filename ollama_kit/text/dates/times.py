@@ -1,18 +1,33 @@
-"""Parts of the day and clock times, both languages, and the moment that they mean on a day.
+"""Parts of the day and clock times in both languages, and the moment that they mean on a day; and what is so long from
+now: 两天后, 3天内, 半小时后, 两个工作日内, in two days, within 24h.
 
 An hour without its half of the day is read as at work: 1 to 6 in the afternoon; 7 to 11 in the morning, or in the
 evening if that morning hour is over today; 12 at noon, or at midnight if noon is over today. The end of a day is
 23:59 of it, so that a deadline stays on the day it names; in the evening, 1 to 4 is after midnight.
+
+Whole days, weeks, months and years from now lead to a day; hours and minutes, and half a day (12 hours), to a moment. A
+delay that runs from another event (验收后10天内, within 30 days of delivery) is refused: that moment is not known.
 """
 
 from __future__ import annotations
 
 import re
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, timezone
+from fractions import Fraction
 from functools import cache
+from math import ceil
 
-from ollama_kit.text.dates.pieces import Clock, Part, Rule
-from ollama_kit.text.figures.numerals import TENS_CLASS, small_number
+from ollama_kit.text.dates.days import PAST, Clock, Day, Part, TimeRule
+from ollama_kit.text.dates.reckoning import add_business_days, add_months
+from ollama_kit.text.dates.written import CHINESE_UNITS, ENGLISH_UNITS, Unit
+from ollama_kit.text.figures.numerals import (
+    ENGLISH_NUMBER,
+    NUMERAL_CLASS,
+    TENS_CLASS,
+    english_number,
+    read_numeral,
+    small_number,
+)
 
 _PARTS = {
     "凌晨": Part("small hours", (6, 0)),
@@ -35,12 +50,12 @@ _FLAGS = re.IGNORECASE | re.ASCII
 
 
 @cache
-def hour_rules() -> tuple[Rule, ...]:
+def hour_rules() -> tuple[TimeRule, ...]:
     """Every rule for a part of the day or a clock time."""
     return (*_part_rules(), *_clock_rules())
 
 
-def _part_rules() -> tuple[Rule, ...]:
+def _part_rules() -> tuple[TimeRule, ...]:
     return (
         (
             re.compile(
@@ -67,7 +82,7 @@ def _part_rules() -> tuple[Rule, ...]:
     )
 
 
-def _clock_rules() -> tuple[Rule, ...]:
+def _clock_rules() -> tuple[TimeRule, ...]:
     number = rf"(?:\d{{1,2}}|[{TENS_CLASS}]{{1,3}})"
     minute = rf"(?P<minute>[0-5]\d(?![\d.%个])|[{TENS_CLASS}]{{2,3}}(?!个)|[\d{TENS_CLASS}](?=分))\s?分?"
     am_pm = r"(?:\s?(?P<half>[ap])(?:\.m\.|m)(?![a-zA-Z0-9]))"
@@ -192,3 +207,98 @@ def _at(day: date, hour: int, minute: int, said_at: datetime) -> datetime:
         hour, minute = 23, 59
     day += timedelta(days=hour // 24)
     return datetime.combine(day, time(hour % 24, minute), said_at.tzinfo)
+
+
+_ELSEWHERE = "it runs from another event"
+_LONGEST_DAYS = 36500
+_HOURS_OF_UNIT = {"minute": Fraction(1, 60), "hour": Fraction(1)}
+_DAYS_OF_UNIT = {"day": 1, "business_day": 1, "week": 7, "month": 30, "quarter": 91, "year": 365}
+_MONTHS_OF_UNIT = {"month": 1, "quarter": 3, "year": 12}
+
+
+@cache
+def delay_rules() -> tuple[TimeRule, ...]:
+    """Every rule for a time from now."""
+    units = "|".join(sorted(CHINESE_UNITS, key=len, reverse=True))
+    number = rf"(?:\d{{1,4}}(?:\.\d)?|[{NUMERAL_CLASS}半俩]{{1,5}})"
+    english = "|".join(sorted((re.sub(" ", r"\\s", unit) for unit in ENGLISH_UNITS), key=len, reverse=True))
+    words = rf"half\san?|an?\scouple\sof|an?|{ENGLISH_NUMBER}"
+    amount = rf"(?P<number>\d{{1,4}}(?:\.\d)?|{words})[\s-]?(?P<unit>{english})s?(?![a-zA-Z])"
+    return (
+        (
+            re.compile(
+                rf"(?P<over>再?过)?(?<![\d.第{NUMERAL_CLASS}])(?P<number>{number})\s?(?P<measure>个)?(?P<half>半)?\s?"
+                rf"(?P<unit>{units})(?P<and_half>半)?\s?(?P<end>[之以]?内|[之以]?后|[之以]?前)?"
+            ),
+            _chinese_delay,
+        ),
+        (
+            re.compile(
+                rf"(?<![a-zA-Z])(?:in|within|after)\s(?:the\s(?:next|coming)\s)?{amount}(?:['’]?\s?time)?"
+                r"(?:\sfrom\s(?:now|today)|(?=\s(?P<event>of|from|after|following|before)\s))?",
+                _FLAGS,
+            ),
+            _english_delay,
+        ),
+        (
+            re.compile(rf"(?<![a-zA-Z0-9.]){amount}\s(?:from\s(?:now|today)|(?P<ago>ago))(?![a-zA-Z])", _FLAGS),
+            _english_delay,
+        ),
+    )
+
+
+def _chinese_delay(found: re.Match[str], said_at: datetime) -> Day | str | None:
+    unit, end = CHINESE_UNITS[found["unit"]], found["end"] or ""
+    before = found.string[max(0, found.start() - 4) : found.start()].rstrip(" ,，")
+    dated = found["unit"] in ("日", "月", "年") and end.endswith("前")
+    if not (end or found["over"]) or (found["unit"] == "月" and not found["measure"]) or dated:
+        return None
+    if end.endswith("前"):
+        return None if before.endswith("提") else PAST
+    count = read_numeral(found["number"])
+    if count is None or (found["unit"] == "年" and len(found["number"]) == 4):
+        return None
+    if before.endswith(("后", "起", "之日")) and not before.endswith(("然后", "今后", "以后")):
+        return _ELSEWHERE
+    return _time_after(said_at, count + (Fraction(1, 2) if found["half"] or found["and_half"] else 0), unit)
+
+
+def _english_delay(found: re.Match[str], said_at: datetime) -> Day | str | None:
+    named = found.groupdict()
+    word = " ".join(named["number"].lower().split())
+    if named.get("ago"):
+        return PAST
+    if named.get("event"):
+        return _ELSEWHERE
+    if word.startswith("half"):
+        count: Fraction | None = Fraction(1, 2)
+    elif word.startswith("a"):
+        count = Fraction(2 if "couple" in word else 1)
+    else:
+        count = Fraction(word) if word[0].isdecimal() else _as_fraction(english_number(word))
+    return (
+        None if count is None else _time_after(said_at, count, ENGLISH_UNITS[" ".join(named["unit"].lower().split())])
+    )
+
+
+def _as_fraction(number: int | None) -> Fraction | None:
+    return None if number is None else Fraction(number)
+
+
+def _time_after(said_at: datetime, count: Fraction, unit: Unit) -> Day | str:
+    """The day or moment `count` units after `said_at`."""
+    today = said_at.date()
+    if count * _DAYS_OF_UNIT.get(unit, 1) > _LONGEST_DAYS:
+        return "it is more than a hundred years away"
+    if unit in _HOURS_OF_UNIT or (unit == "day" and count.denominator != 1):
+        seconds = float(count * _HOURS_OF_UNIT.get(unit, Fraction(24)) * 3600)
+        at = (said_at.astimezone(timezone.utc) + timedelta(seconds=seconds)).astimezone(said_at.tzinfo)
+        if unit == "day":
+            return Day(at.date(), "part_of_day", 0.6, at=at)
+        return Day(at.date(), "minute" if unit == "minute" or count.denominator != 1 else "hour", 0.9, at=at)
+    if unit == "business_day":
+        return Day(add_business_days(today, ceil(count)), confidence=0.75)
+    months = count * _MONTHS_OF_UNIT.get(unit, 0)
+    if months and months.denominator == 1:
+        return Day(add_months(today, int(months)), confidence=0.85)
+    return Day(today + timedelta(days=ceil(count * _DAYS_OF_UNIT[unit])), confidence=0.85)

@@ -1,6 +1,8 @@
-"""Which literal strings a pattern cannot match without, so that one search over a text dismisses most of it.
+"""Searches long texts for patterns in little time.
 
-The same idea as the prefilter of RE2. It reads the tree that `re` itself parses a pattern into.
+A pattern cannot match without certain literal strings (the idea of RE2's prefilter, read off the tree that `re` itself
+parses), so one search for those dismisses most of a text; a pattern with an anchor is tried only near its anchors. Of
+finds that overlap, the longest is kept.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 _PARSER = "re._parser" if sys.version_info >= (3, 11) else "sre_parse"
 _FEW = 12
@@ -164,3 +166,57 @@ def _rest(node: dict[str, Any]) -> str:
     if len(node) == 1:
         return branches[3:-1]
     return branches
+
+
+def any_of(words: Iterable[str]) -> re.Pattern[str]:
+    """A pattern that finds the longest of `words` at each place, quickly."""
+    return search_for(sorted(set(words)))
+
+
+def windows(text: str, anchor: re.Pattern[str], before: int, behind: int) -> Iterator[tuple[int, int]]:
+    """The parts of `text` that reach so far before and behind each anchor; those that touch are one.
+
+    >>> list(windows("....x....x..........x", re.compile("x"), 2, 2))
+    [(2, 12), (18, 21)]
+    """
+    start = end = -1
+    for match in anchor.finditer(text):
+        first = match.start() - before
+        if end < 0 or first > end:
+            if end >= 0:
+                yield start, min(end, len(text))
+            start = max(0, first)
+        end = match.end() + behind
+    if end >= 0:
+        yield start, min(end, len(text))
+
+
+def matches_near(
+    pattern: re.Pattern[str], text: str, anchor: re.Pattern[str], before: int, behind: int
+) -> Iterator[re.Match[str]]:
+    """Every match of `pattern` that lies within those parts: all there are, where each match has an anchor, begins no
+    further than `before` ahead of it and ends, with what it looks at, no further than `behind` after it."""
+    for start, end in windows(text, anchor, before, behind):
+        yield from pattern.finditer(text, start, end)
+
+
+class Placed(Protocol):
+    """Something found at `[start:end]` of a text."""
+
+    @property
+    def start(self) -> int: ...
+
+    @property
+    def end(self) -> int: ...
+
+
+P = TypeVar("P", bound=Placed)
+
+
+def longest_first(found: Iterable[P]) -> list[P]:
+    """`found` in order of place, without overlap: the one that starts first is kept, of two there the longer."""
+    kept: list[P] = []
+    for one in sorted(found, key=lambda placed: (placed.start, -placed.end)):
+        if not kept or one.start >= kept[-1].end:
+            kept.append(one)
+    return kept

@@ -1,7 +1,7 @@
 """What a document is once read: one text, and for every character of it the page and the paragraph.
 
-Text that a reader of the paper would not see is never part of `text`: it stands in `hidden`. What stands beside the
-text (comments, footnotes, running headers) is in `notes`, with the place that it belongs to.
+Text that a reader of the paper would not see is never part of `text`: it is in `hidden`. Comments, footnotes and
+running headers are in `notes`, each with the place that it belongs to.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ a document property that gives orders to a model."""
 
 
 class DocumentPlace(NamedTuple):
-    """Where a character stands, both from 1. `page` is 0 where the format has no pages."""
+    """Where a character is, both from 1. `page` is 0 where the format has no pages."""
 
     page: int
     paragraph: int
@@ -52,7 +52,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A text beside the text. `offset` is where it belongs in the text (for a header: 0)."""
+    """A text apart from the document's own. `offset` is where it belongs in the text (for a header: 0)."""
 
     kind: NoteKind
     text: str
@@ -63,7 +63,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class HiddenText:
-    """Words that are in the file and not to be seen. `offset` is where in the text they would have stood.
+    """Words that are in the file and cannot be seen. `offset` is where in the text they would be.
 
     `orders` says that they read like instructions to a model (the guard's rules of injection)."""
 
@@ -77,7 +77,7 @@ class HiddenText:
 
 @dataclass(frozen=True, slots=True)
 class DocumentLimits:
-    """How much a file may make us do; more is a DocumentError. Sizes in bytes."""
+    """How much of a file is read; more is a DocumentError. Sizes in bytes."""
 
     file_bytes: int = 200_000_000
     pages: int = 5_000
@@ -89,13 +89,13 @@ class DocumentLimits:
     """Unpacked to packed, of a part of more than a megabyte. Text shrinks to a tenth, the same row over and over to a
     hundredth."""
     depth: int = 1_000
-    """Elements inside one another, of HTML; of DOCX the XML parser takes 256."""
+    """How deep elements of HTML may be nested; of DOCX the XML parser takes 256."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadDocument:
-    """A document: see the module. `paragraphs` are in the order of the text, and white space parts each from the next.
-    TXT keeps its text to the letter, but that line ends are LF."""
+    """A document: see the module. `paragraphs` are in the order of the text, and whitespace separates them. TXT
+    keeps its text unchanged, except that line ends are LF."""
 
     name: str
     kind: DocumentKind

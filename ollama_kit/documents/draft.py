@@ -22,7 +22,7 @@ _SPOKEN = re.compile(
 
 
 class Anchor(NamedTuple):
-    """A place while the text is being put together: piece of text from 0 and characters into it; piece -1: characters
+    """A place while the text is being assembled: piece of text from 0 and characters into it; piece -1: characters
     from the beginning of the text."""
 
     piece: int
@@ -35,7 +35,7 @@ BEGINNING = Anchor(0, 0)
 @dataclass(frozen=True, slots=True)
 class DraftParagraph:
     """A paragraph as a reader gives it. `breaks`: characters in `text` before which a new page begins. `gap`: what
-    parts it from the one before (of the first, too, if the text is to be kept to the letter)."""
+    parts it from the one before (of the first, too, if the text is kept unchanged)."""
 
     text: str
     page: int = 0
@@ -99,9 +99,9 @@ def assemble(draft: Draft, name: str, kind: DocumentKind, page_numbers: Sequence
 
 
 def judged(found: Iterable[HiddenText]) -> tuple[HiddenText, ...]:
-    """The findings, each with the guard's word on whether it gives orders; a property that gives none is no finding."""
-    told = (replace(one, orders=_gives_orders(one)) for one in found if one.rule != "metadata" or _talks(one.text))
-    return tuple(one for one in told if one.orders or one.rule != "metadata")
+    """The hidden texts, each with the guard's verdict on whether it gives orders; a property without is dropped."""
+    rated = (replace(one, orders=_gives_orders(one)) for one in found if one.rule != "metadata" or _talks(one.text))
+    return tuple(one for one in rated if one.orders or one.rule != "metadata")
 
 
 def _gives_orders(one: HiddenText) -> bool:

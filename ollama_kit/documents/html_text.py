@@ -31,7 +31,7 @@ _VOID = frozenset(
 _SILENT = frozenset(
     ("script", "style", "template", "noscript", "svg", "head", "iframe", "object", "select", "textarea")
 )
-"""Elements whose text is no text of the page."""
+"""Elements whose text is not part of the page's."""
 _CELLS = frozenset(("td", "th"))
 _CLOSED_BY = {
     "li": frozenset(("li",)),
@@ -47,7 +47,7 @@ _SPACE = re.compile(r"[ \t\r\n\f]+")
 
 
 def read_html(text: str, path: Path, limits: DocumentLimits) -> Draft:
-    """The draft of a page. DocumentError where elements stand deeper inside one another than the limit."""
+    """The draft of a page. DocumentError where elements are nested deeper than the limit."""
     reader = _Reader(path, limits)
     reader.feed(text)
     reader.close()
@@ -99,7 +99,7 @@ class _Reader(HTMLParser):
             _Element(tag, appearance_of(above.appearance, tag, attributes, self._sheet), above.silent or tag in _SILENT)
         )
         if len(self._open) > self._limits.depth:
-            raise DocumentError(f"more than {self._limits.depth} elements inside one another", path=self._path)
+            raise DocumentError(f"elements nested more than {self._limits.depth} deep", path=self._path)
         self._rows += tag == "tr"
         if tag == "li":
             self._number_item(attributes)
@@ -282,7 +282,7 @@ def _background(style: Mapping[str, str], attributes: Mapping[str, str]) -> str:
 
 
 def _color(value: str) -> str:
-    """Six hexadecimal digits, "transparent", or "" where the value is none that is known."""
+    """Six hexadecimal digits, "transparent", or "" where the value is not known."""
     value = value.strip().lower()
     if value in _NAMED:
         return _NAMED[value]
@@ -325,7 +325,7 @@ def _number(value: str) -> float | None:
 
 
 def _rules(css: str) -> Iterator[tuple[str, str]]:
-    """Selectors and declarations of each rule that stands in no other block."""
+    """Selectors and declarations of each rule that is not inside another block."""
     css = _comment().sub("", css)
     depth = start = opened = 0
     for match in re.finditer(r"[{};]", css):

@@ -1,4 +1,4 @@
-"""TXT and Markdown: the text as it stands, with its paragraphs; in Markdown, comments are what a reader never sees."""
+"""TXT and Markdown: the text as it is, with its paragraphs; in Markdown, comments are hidden text."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def paragraph_ranges(text: str) -> Iterator[tuple[int, int]]:
     first, before = 0, (0, 0)
     for start, end in lines:
         apart = "\f" in text[before[1] : start] or text.count("\n", before[1], start) != 1
-        if before[1] and (apart or not _goes_on(text[slice(*before)], text[start:end], width)):
+        if before[1] and (apart or not _continues(text[slice(*before)], text[start:end], width)):
             yield first, before[1]
             first = start
         first, before = (first if before[1] else start), (start, end)
@@ -63,7 +63,7 @@ def _wrap_width(lines: list[str]) -> int:
     return most if WRAPPED_CHARS[0] <= most <= WRAPPED_CHARS[1] and close * 3 >= len(lengths) else 0
 
 
-def _goes_on(before: str, line: str, width: int) -> bool:
+def _continues(before: str, line: str, width: int) -> bool:
     """Whether the line is the rest of the one before: its first word would not have fitted there."""
     if not width:
         return False
@@ -93,7 +93,7 @@ def _starts() -> re.Pattern[str]:
 
 
 def _without_comments(text: str, draft: Draft) -> str:
-    """The text without `<!-- … -->` and `[//]: # (…)`, which are put on record."""
+    """The text without `<!-- … -->` and `[//]: # (…)`, which become hidden text."""
     kept, length, end = [], 0, 0
     for match in _comments().finditer(text):
         kept.append(text[end : match.start()])

@@ -1,4 +1,4 @@
-"""Reads a document of any kind that people sign: what it is is told by its content, and only then by its name."""
+"""Reads a document of any kind that people sign: its kind is found by its content, and only then by its name."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _PAGES = frozenset({".html", ".htm", ".xhtml"})
 
 _SAVE_HINT = (
     "Open it in Word, WPS or LibreOffice and save it as .docx (without a password) or as PDF.",
-    "请用 Word、WPS 或 LibreOffice 打开，另存为 .docx(不设密码)或 PDF。",
+    "请用 Word、WPS 或 LibreOffice 打开，另存为 .docx（不设密码）或 PDF。",
 )
 _PICTURE_HINT = (
     "Have its text recognized first, for instance with `ocrmypdf --image-dpi 300 -l chi_sim+eng in.png out.pdf`.",
-    "请先做文字识别(OCR)，例如 `ocrmypdf --image-dpi 300 -l chi_sim+eng in.png out.pdf`。",
+    "请先做文字识别（OCR），例如 `ocrmypdf --image-dpi 300 -l chi_sim+eng in.png out.pdf`。",
 )
 _SIZE_HINT = ("Split the document, or raise the limit.", "请拆分文档，或提高上限。")
 
@@ -31,7 +31,7 @@ def read_document(
     """The document at `path`: its text, and page and paragraph of every character (see ReadDocument).
 
     `password` opens an encrypted PDF. DocumentError, with the file and where it can be the page, for one that is
-    missing, broken, cut short, locked, a scan or garbled, of no kind known, or larger than the `limits`."""
+    missing, broken, truncated, locked, a scan or garbled, of no kind known, or larger than the `limits`."""
     path = Path(path)
     limits = limits or DocumentLimits()
     try:
@@ -45,12 +45,12 @@ def read_document(
     except OSError as problem:
         raise DocumentError(f"cannot be read: {problem.strerror or problem}", path=path) from problem
     if not draft.pieces:
-        raise DocumentError("there is no text in it", path=path)
+        raise DocumentError("the document has no text", path=path)
     return assemble(draft, path.name, kind, range(1, pages + 1))
 
 
 def kind_of(path: Path) -> DocumentKind:
-    """What the file is, by its first bytes; text is told apart by the name's ending. DocumentError for other kinds."""
+    """What the file is, by its first bytes; for text, by the name's ending. DocumentError for other kinds."""
     with path.open("rb") as stream:
         head = stream.read(_HEAD_BYTES)
     if not head:
@@ -62,7 +62,7 @@ def kind_of(path: Path) -> DocumentKind:
     if head.startswith(_OLE):
         raise DocumentError("an old Word file (.doc), or a Word file with a password", path=path, hint=_SAVE_HINT)
     if head.startswith((b"{\\rtf", b"%!PS")):
-        raise DocumentError("RTF and PostScript are not read", path=path, hint=_SAVE_HINT)
+        raise DocumentError("RTF and PostScript are not supported", path=path, hint=_SAVE_HINT)
     if head.startswith(_PICTURES):
         raise DocumentError("a picture, not a document", path=path, hint=_PICTURE_HINT)
     suffix = path.suffix.lower()
@@ -101,5 +101,5 @@ def _decoded(path: Path) -> str:
     except UnicodeDecodeError as problem:
         raise DocumentError("neither PDF, DOCX nor text in UTF-8, UTF-16 or GB18030", path=path) from problem
     if "\0" in text[:_HEAD_BYTES]:
-        raise DocumentError("a binary file of a kind that is not read", path=path, hint=_SAVE_HINT)
+        raise DocumentError("a binary file of an unsupported kind", path=path, hint=_SAVE_HINT)
     return text

@@ -16,7 +16,7 @@ _SPACES = "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u2
 @dataclass(frozen=True)
 class Seen:
     """One text three times, character for character at the same offsets: as given, folded, and folded in lower
-    case. Patterns run on the last two; what stands in a finding comes from the first."""
+    case. Patterns run on the last two; a finding quotes the first."""
 
     text: str
     folded: str
@@ -43,7 +43,7 @@ def fold(text: str) -> str:
 
 
 def places(text: str, words: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Where each of `words` stands in `text`. A pattern tried only there costs less than one that looks everywhere."""
+    """Where each of `words` is in `text`. A pattern tried only there costs less than one that looks everywhere."""
     for word in words:
         at = text.find(word)
         while at >= 0:

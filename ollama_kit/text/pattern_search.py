@@ -31,7 +31,7 @@ SHORTEST = 4
 
 def required(pattern: str, named: Mapping[str, Sequence[frozenset[str]]] | None = None) -> list[frozenset[str]]:
     """Sets of literals, the rarest first by a rough guess: every match of `pattern` holds at least one literal of each
-    set. A character of `named` stands for a part whose sets are known.
+    set. A character of `named` represents a part whose sets are known.
 
     >>> [sorted(each) for each in required("(?:ab|cd)+[0-9]xyz?")]
     [['xy'], ['ab', 'cd']]
@@ -46,7 +46,7 @@ def by_rarity(sets: Iterable[frozenset[str]]) -> list[frozenset[str]]:
 
 
 def _sets(tree: Any, named: Mapping[str, Sequence[frozenset[str]]]) -> Iterator[frozenset[str]]:
-    """Each set of literals that a sequence needs one of. Those that may go on a word are left out where they are so
+    """Each set of literals that a sequence needs one of. Those that may continue a word are left out where they are so
     short that they count only at its start."""
     run, inside = "", False
     for kind, value in tree:
@@ -68,7 +68,7 @@ def _sets(tree: Any, named: Mapping[str, Sequence[frozenset[str]]]) -> Iterator[
 
 
 def _sets_of(name: str, value: Any, named: Mapping[str, Sequence[frozenset[str]]]) -> Iterator[frozenset[str]]:
-    """The same for one node of the tree that is no plain character."""
+    """The same for one node of the tree that is not a plain character."""
     if name == "LITERAL":
         yield from named[chr(value)]
     elif name in {"SUBPATTERN", "ASSERT"}:

@@ -18,7 +18,7 @@ from ollama_kit.documents.draft import Anchor, Aside, Draft, DraftParagraph
 
 _THROUGH = frozenset(W + name for name in ("sdt", "sdtContent", "customXml", "ins", "moveTo", "smartTag"))
 LONG_CELL_CHARS = 400
-"""A row with a cell of several paragraphs and more than this is no row of a table but text side by side: its cells
+"""A row with a cell of several paragraphs and more than this is not a row of a table but text side by side: its cells
 are read one after the other."""
 
 
@@ -40,7 +40,7 @@ class Blocks:
     _carried: Words | None = None
 
     def read(self, parent: Any, draft: Draft, role: ParagraphRole = "text") -> None:
-        """Adds what stands below the parent to the draft."""
+        """Adds the blocks below the parent to the draft."""
         for child in parent:
             tag = child.tag
             if tag == W + "p":
@@ -137,8 +137,8 @@ class Blocks:
             cells.append((inner, self.anchors[before:]))
         del self.anchors[seen:]
         filled = [cell for cell in cells if cell[0].pieces]
-        beside = any(len(inner.pieces) > 1 and _length(inner) > LONG_CELL_CHARS for inner, _ in filled)
-        if len(filled) <= 1 or beside:
+        side_by_side = any(len(inner.pieces) > 1 and _length(inner) > LONG_CELL_CHARS for inner, _ in filled)
+        if len(filled) <= 1 or side_by_side:
             for inner, anchors in cells:
                 self._one_by_one(inner, anchors, draft, in_table=len(cells) > 1)
         else:

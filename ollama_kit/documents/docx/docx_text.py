@@ -16,7 +16,7 @@ from ollama_kit.errors import DocumentError
 
 _PICTURES_HINT = (
     "Save it as PDF and have the text recognized, for instance with `ocrmypdf -l chi_sim+eng in.pdf out.pdf`.",
-    "请另存为 PDF 并做文字识别(OCR)，例如 `ocrmypdf -l chi_sim+eng in.pdf out.pdf`。",
+    "请另存为 PDF 并做文字识别（OCR），例如 `ocrmypdf -l chi_sim+eng in.pdf out.pdf`。",
 )
 _KIND_HINT = (
     "Save a spreadsheet, a presentation or an OpenDocument text as .docx or PDF.",
@@ -27,7 +27,7 @@ _KIND_HINT = (
 def read_docx(path: Path, limits: DocumentLimits) -> tuple[Draft, int]:
     """The draft of a DOCX, and its number of pages: as Word last laid them out, 0 where the file does not say.
 
-    DocumentError for a broken or unsafe package, one that is no Word document, and for pictures only."""
+    DocumentError for a broken or unsafe package, one that is not a Word document, and for pictures only."""
     try:
         import lxml  # noqa: F401
     except ImportError as problem:
@@ -43,7 +43,7 @@ def read_docx(path: Path, limits: DocumentLimits) -> tuple[Draft, int]:
         with opened(path, limits) as package:
             return _read(package, limits)
     except RecursionError as problem:
-        raise DocumentError("elements inside one another beyond all reason", path=path) from problem
+        raise DocumentError("XML is nested too deeply", path=path) from problem
 
 
 def _read(package: Package, limits: DocumentLimits) -> tuple[Draft, int]:
@@ -51,7 +51,7 @@ def _read(package: Package, limits: DocumentLimits) -> tuple[Draft, int]:
     root = package.xml(main)
     body = None if root is None else root.find(W + "body")
     if body is None:
-        raise package.problem("a ZIP archive, but no Word document", hint=_KIND_HINT)
+        raise package.problem("a ZIP archive, but not a Word document", hint=_KIND_HINT)
     relations = package.relations(main)
     parts = dict(relations.values())
     styles = styles_of(package.xml(parts.get("styles", "")))
@@ -71,7 +71,7 @@ def _read(package: Package, limits: DocumentLimits) -> tuple[Draft, int]:
 
 def _check(package: Package, blocks: Blocks, draft: Draft, limits: DocumentLimits) -> None:
     if not draft.pieces and blocks.pictures:
-        raise package.problem("pictures only: there is no text in it", hint=_PICTURES_HINT)
+        raise package.problem("the document has pictures only and no text", hint=_PICTURES_HINT)
     if blocks.page > limits.pages:
         raise package.problem(f"{blocks.page:,} pages; the limit is {limits.pages:,}")
 

@@ -20,7 +20,7 @@ LEVELS = 9
 @dataclass(frozen=True, slots=True)
 class Level:
     """One level of a list. `text` holds %1 to %9 for the numbers of the levels; `restart`: the level (from 1) after
-    which it begins anew, 0 for never, None for any above."""
+    which it restarts, 0 for never, None for any above."""
 
     start: int = 1
     form: str = "decimal"
@@ -33,7 +33,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class ListOfNumbers:
-    """A list (w:num): which definition it counts in, its levels, and where it begins anew at its first use."""
+    """A list (w:num): which definition it counts in, its levels, and where it restarts at its first use."""
 
     definition: str
     levels: dict[int, Level]

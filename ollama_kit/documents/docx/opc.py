@@ -25,7 +25,7 @@ _STRICT = (
 RATIO_FROM_BYTES = 1_000_000
 
 _BROKEN_HINT = (
-    "Open it in Word, WPS or LibreOffice and save it once more as .docx; or get the file again.",
+    "Open it in Word, WPS or LibreOffice and save it again as .docx, or obtain the file again.",
     "请用 Word、WPS 或 LibreOffice 打开后重新另存为 .docx，或重新获取该文件。",
 )
 _BOMB_HINT = (
@@ -44,7 +44,7 @@ class Package:
         self.names = frozenset(archive.namelist())
 
     def xml(self, name: str) -> Any | None:
-        """The root of a part; None where there is no such part. DocumentError for one that is broken or unsafe."""
+        """The root of a part; None where the part is missing. DocumentError for one that is broken or unsafe."""
         if name not in self.names:
             return None
         from lxml import etree
@@ -62,7 +62,7 @@ class Package:
             raise self.problem(f"{name} is broken: {problem}") from problem
 
     def relations(self, part: str) -> dict[str, tuple[str, str]]:
-        """Of a part ("" for the package): (kind, name of the part meant) by id; those to other files are left out."""
+        """Of a part ("" for the package): (kind, name of the target part) by id; those to other files are left out."""
         folder, name = posixpath.split(part)
         root = self.xml(posixpath.join(folder, "_rels", f"{name}.rels"))
         if root is None:
@@ -106,8 +106,8 @@ class Package:
         for info in infos:
             if info.file_size > RATIO_FROM_BYTES and info.file_size > limits.ratio * max(info.compress_size, 1):
                 raise self.problem(
-                    f"{info.filename} is packed {info.file_size // max(info.compress_size, 1):,} to one;"
-                    f" the limit is {limits.ratio}",
+                    f"{info.filename} has a compression ratio of {info.file_size // max(info.compress_size, 1):,}:1;"
+                    f" the limit is {limits.ratio}:1",
                     hint=_BOMB_HINT,
                 )
 
@@ -118,7 +118,7 @@ def opened(path: Path, limits: DocumentLimits) -> Iterator[Package]:
     try:
         archive = zipfile.ZipFile(path)
     except _ZIP_PROBLEMS as problem:
-        raise DocumentError(f"not a readable DOCX, or cut short: {problem}", path=path, hint=_BROKEN_HINT) from problem
+        raise DocumentError(f"not a readable DOCX, or truncated: {problem}", path=path, hint=_BROKEN_HINT) from problem
     with archive:
         package = Package(archive, path, limits)
         package.check()

@@ -33,7 +33,7 @@ class Look:
         )
 
     def hides(self, *, on_color: bool) -> HiddenRule | None:
-        """Why nobody sees it. `on_color`: it stands on a colored cell, or may do so by its table's style."""
+        """Why nobody sees it. `on_color`: it is on a colored cell, or may do so by its table's style."""
         if self.vanish:
             return "vanish"
         if self.color and _is_paper(self.color) and not self.shaded and not on_color:

@@ -8,7 +8,7 @@ import re
 from functools import cache
 from html import escape
 
-from ollama_kit.text.graphemes import cut_before
+from ollama_kit.text.characters import cut_before
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
 
@@ -16,7 +16,7 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 @cache
 def _acting() -> re.Pattern[str]:
     """Control characters but tab and line ends, and those that turn the direction of what follows (UAX #9): with them
-    a name could show the rest of its line backwards. U+FFFE and U+FFFF are no characters."""
+    a name could show the rest of its line backwards. U+FFFE and U+FFFF are not characters."""
     control = "\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"
     return re.compile(f"[{control}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]")
 
@@ -51,7 +51,7 @@ def plain_text(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """The words of `text` with one blank between them.
+    """The words of `text` with one space between them.
 
     >>> one_line(" 第一行\\n\\n  第二行\\u2028x ")
     '第一行 第二行 x'
@@ -113,7 +113,7 @@ def escape_markdown(text: str) -> str:
 @cache
 def _active() -> re.Pattern[str]:
     """What acts anywhere; `_` but inside a word; an entity; what begins a block at the beginning of a line, and `#`
-    after a blank, which would end a heading."""
+    after a space, which would end a heading."""
     return re.compile(
         r"[\\`*\[<~$]|(?<![^\W_])_|_(?![^\W_])|&(?=#?[0-9A-Za-z]+;)|^[>+=-]|(?:^|(?<=\s))#|^[0-9]{1,9}(?=[.)])"
     )
@@ -127,8 +127,8 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def escape_html(text: str) -> str:
-    """`text` for an element or a quoted attribute, without characters that act instead of being read; blanks and line
-    ends stay.
+    """`text` for an element or a quoted attribute, without characters that act instead of being read; whitespace
+    stays.
 
     >>> escape_html("<b>a\\x00\\r\\n\\u202e")
     '&lt;b&gt;a\\n'

@@ -14,8 +14,8 @@ from tempfile import TemporaryFile
 
 from ollama_kit.documents.pages.escaping import one_line
 from ollama_kit.errors import UsageError, nearest_names
+from ollama_kit.text.characters import cut_before
 from ollama_kit.text.encodings import write_bytes
-from ollama_kit.text.graphemes import cut_before
 
 
 def chosen_formats(formats: Iterable[str], known: Sequence[str], what: str) -> tuple[str, ...]:
@@ -48,8 +48,8 @@ def make_folder(folder: Path) -> Path:
 def write_all(folder: Path, contents: Mapping[str, str | bytes]) -> tuple[Path, ...]:
     """Writes each content into `folder`, which is made if need be, under its name; returns the paths in that order.
 
-    Each is written beside and then renamed, so that a file of that name is replaced whole. UsageError for what cannot
-    be written."""
+    Each is written to a temporary name and then renamed, so that a file of that name is replaced whole. UsageError for
+    what cannot be written."""
     make_folder(folder)
     paths = []
     for name, content in contents.items():
@@ -121,7 +121,7 @@ def _folded(name: str) -> str:
 
 
 def _safe(name: str) -> str:
-    """`name` without what Windows refuses: `\\ / : * ? " < > |`, a dot or a blank at the end, a device's name; and
+    """`name` without what Windows refuses: `\\ / : * ? " < > |`, a dot or a space at the end, a device's name; and
     without a dot or a dash first, which hide a file or look like an option.
 
     >>> _safe("CON.群"), _safe("a/b: c?. "), _safe("..")

@@ -42,6 +42,6 @@ def read_style(name: str) -> StyleSheet:
     for line, content in enumerate(text.split("\n")):
         for refused in ("</", "<!--", "@import", "url("):
             if refused in content.lower():
-                hint = "The page stands alone: write no tag and name no file or address in it."
-                raise SpecError(f"a page's style sheet may not hold {refused}", path=path, line=line, hint=hint)
+                hint = "The page must be self-contained: no tags, files or addresses in the style sheet."
+                raise SpecError(f"a page's style sheet must not contain {refused}", path=path, line=line, hint=hint)
     return StyleSheet(text)

@@ -1,4 +1,4 @@
-"""What a PDF holds beside its pages' text: comments, filled-in fields, properties, attachments, scripts."""
+"""What a PDF holds apart from its pages' text: comments, filled-in fields, properties, attachments, scripts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Marks(NamedTuple):
 
 
 def marks_on(page: Any, number: int) -> Marks:
-    """What was put upon page `number`."""
+    """What was put on page `number`."""
     api = raw()
     comments, drawn = [], False
     for index in range(min(api.FPDFPage_GetAnnotCount(page), MOST_ANNOTATIONS)):

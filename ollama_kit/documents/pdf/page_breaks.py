@@ -26,10 +26,10 @@ _NUMBERS = re.compile(r"\d+|[一二三四五六七八九十百〇零]+(?=\s*页)
 
 
 def mark_edges(pieces: list[DraftParagraph], heights: Sequence[float], pages: int) -> list[DraftParagraph]:
-    """The pieces, those that repeat marked as header or footer. `heights`: where each stands, from 0 (top) to 1.
+    """The pieces, those that repeat marked as header or footer. `heights`: where each is, from 0 (top) to 1.
 
     They repeat if, but for numbers, they are the same at the same edge of two pages in five, and of two at least. A
-    page number on its own may stand anywhere, if nothing stands behind it (or before it)."""
+    page number on its own may be anywhere, if nothing comes after it (or before it)."""
     if pages < 2:
         return pieces
     found: dict[tuple[ParagraphRole, str], set[int]] = defaultdict(set)
@@ -68,8 +68,8 @@ def _near(height: float, role: ParagraphRole) -> bool:
 
 
 LONG_CHARS = 80
-"""A paragraph of more is no title, name or address, which end without a full stop."""
-_BESIDE = ("header", "footer", "turned")
+"""A paragraph of more is not a title, name or address, which end without a full stop."""
+_OUTSIDE_FLOW = ("header", "footer", "turned")
 _ENDED = re.compile(r"[.:;!?。：；！？…][\"”’'）)\]]*\Z")
 _WAITING = re.compile(
     r"(?i)(?:,|\b(?:a|an|and|any|as|at|be|by|each|for|from|in|is|its|may|nor|not|of|on|or|shall|such|than|that|the|this|to|will|with))\Z"
@@ -79,11 +79,11 @@ _CHINESE = re.compile(r"[\u3400-\u9fff，、（《“\d]")
 _LETTER = re.compile(r"[^\W\d_]")
 
 
-def join_overleaf(draft: Draft, lines: Sequence[PageParagraph]) -> None:
-    """Makes one piece of two where a paragraph goes on overleaf; `lines` are those of the draft's pieces.
+def join_across_pages(draft: Draft, lines: Sequence[PageParagraph]) -> None:
+    """Makes one piece of two where a paragraph continues on the next page; `lines` are those of the draft's pieces.
 
-    The foot of the first page then stands before it and the head of the second behind it, so that every page is still
-    one stretch of the text. What stands on three pages is parted after the second."""
+    The foot of the first page then comes before it and the head of the second behind it, so that every page is still
+    one stretch of the text. What spans three pages is split after the second."""
     pieces = draft.pieces
     tails = dict(_tails(pieces, lines))
     if not tails:
@@ -115,12 +115,12 @@ def _moved(anchor: Anchor, places: dict[int, Anchor]) -> Anchor:
 
 def _tails(pieces: Sequence[DraftParagraph], lines: Sequence[PageParagraph]) -> Iterator[tuple[int, int]]:
     """(a paragraph, its rest on the next page)."""
-    flow = [index for index, piece in enumerate(pieces) if piece.role not in _BESIDE]
+    flow = [index for index, piece in enumerate(pieces) if piece.role not in _OUTSIDE_FLOW]
     rest = -1
     for index, after in pairwise(flow):
         first, second = pieces[index], pieces[after]
         turned_over = second.page == first.page + 1 and first.role == second.role == "text"
-        if turned_over and index != rest and _goes_on(first, second, lines[index].full, lines[after].flush):
+        if turned_over and index != rest and _continues(first, second, lines[index].full, lines[after].flush):
             rest = after
             yield index, after
 
@@ -137,7 +137,7 @@ def _ordered(pieces: Sequence[DraftParagraph], tails: dict[int, int]) -> Iterato
         index = end + 1
 
 
-def _goes_on(first: DraftParagraph, second: DraftParagraph, full: bool, flush: bool) -> bool:
+def _continues(first: DraftParagraph, second: DraftParagraph, full: bool, flush: bool) -> bool:
     """Whether the second is the rest of the first: `full`, whose last line reaches the right side; `flush`, the first
     line there begins at the left one."""
     before, after = first.text.rstrip(), second.text.lstrip()

@@ -1,6 +1,6 @@
 """Reads a PDF page by page: words, which of them are visible, the order they are read in, paragraphs.
 
-A page that cannot be read (pictures without text, or shapes that stand for no known character) becomes a warning; where
+A page that cannot be read (pictures without text, or shapes without known characters) becomes a warning; where
 half of the pages cannot, the document is refused.
 """
 
@@ -19,7 +19,7 @@ from ollama_kit.documents.document import DocumentLimits, HiddenText
 from ollama_kit.documents.draft import Aside, Draft, DraftParagraph
 from ollama_kit.documents.pdf.annotations import document_properties, marks_on, unread_parts
 from ollama_kit.documents.pdf.ink import MOST_OBJECTS, Box, Painted, painted
-from ollama_kit.documents.pdf.page_breaks import join_overleaf, mark_edges
+from ollama_kit.documents.pdf.page_breaks import join_across_pages, mark_edges
 from ollama_kit.documents.pdf.pdfium import SPLIT_HINT, opened, pages_of, raw
 from ollama_kit.documents.pdf.reading_order import PageParagraph, joined, paragraphs_of, regions, rows_of, stretches_of
 from ollama_kit.documents.pdf.ruled import Grid, blanks, tables
@@ -28,12 +28,12 @@ from ollama_kit.documents.pdf.words import Word, turned, upright, words_of
 from ollama_kit.errors import DocumentError
 
 WRAPPED_SHARE = 0.5
-"""Of the page's width: where no line is longer (and none stands beside), each is a paragraph of its own."""
+"""Of the page's width: where no line is longer (and none is beside it), each is a paragraph of its own."""
 
 
 @dataclass(slots=True)
 class _Book:
-    """What the pages read so far gave. `lines` and `heights` are of the draft's pieces: where each stands on its page,
+    """What the pages read so far gave. `lines` and `heights` are of the draft's pieces: where each is on its page,
     from 0 (top) to 1."""
 
     draft: Draft = field(default_factory=Draft)
@@ -55,7 +55,7 @@ def read_pdf(path: Path, password: str | None, limits: DocumentLimits) -> tuple[
         book.draft.asides.extend(Aside(value) for value in document_properties(document))
     book.draft.warnings[:0] = check(book.states, path)
     book.draft.pieces = mark_edges(book.draft.pieces, book.heights, len(book.states))
-    join_overleaf(book.draft, book.lines)
+    join_across_pages(book.draft, book.lines)
     return book.draft, len(book.states)
 
 
@@ -78,7 +78,7 @@ def _read_page(document: Any, page: Any, text_page: Any, limit: _PageLimits, boo
     if not noted.drawn:
         _add_page(page, text_page, limit, book)
         return
-    # Fields and typed text are drawn into the page (in memory), so that they are read where they stand.
+    # Fields and typed text are drawn into the page (in memory), so that they are read where they are.
     raw().FPDFPage_Flatten(page, raw().FLAT_NORMALDISPLAY)
     with closing(pages_of(document, limit.path, [limit.number])) as pages:
         for flat, flat_text, _ in pages:
@@ -128,7 +128,7 @@ def _hidden(found: VisibleWords, number: int) -> Iterator[HiddenText]:
 
 
 def _paragraphs(words: Sequence[Word], paper: Box, rules: Sequence[Box]) -> Iterator[tuple[float, PageParagraph]]:
-    """The paragraphs of a page with their height on it, from 0 (top) to 1; what is turned stands last."""
+    """The paragraphs of a page with their height on it, from 0 (top) to 1; what is turned comes last."""
     for rank, (direction, group) in enumerate(upright(words)):
         if direction < 0:
             for _, line in groupby(group, key=lambda word: word.line):
@@ -164,7 +164,7 @@ REFUSED_SHARE = 0.5
 State = Literal["read", "blank", "picture", "garbled"]
 OCR_HINT = (
     "Have the text recognized first, for instance with `ocrmypdf --force-ocr -l chi_sim+eng in.pdf out.pdf`.",
-    "请先做文字识别(OCR)，例如 `ocrmypdf --force-ocr -l chi_sim+eng in.pdf out.pdf`，再读取 out.pdf。",
+    "请先做文字识别（OCR），例如 `ocrmypdf --force-ocr -l chi_sim+eng in.pdf out.pdf`，再读取 out.pdf。",
 )
 
 
@@ -177,7 +177,7 @@ class PageState(NamedTuple):
 
 
 def page_state(number: int, words: Sequence[Word], *, painted: bool, recognized: bool) -> PageState:
-    """The state of a page by the words in sight. `painted`: it has something that is not text."""
+    """The state of a page by the visible words. `painted`: it has something that is not text."""
     total = sum(len(word.text) for word in words)
     if total < LEAST_CHARS and painted:
         return PageState(number, "picture")
@@ -202,7 +202,7 @@ def check(states: Sequence[PageState], path: Path) -> list[str]:
     pictures = [page.number for page in written if page.state == "picture"]
     garbled = [page.number for page in written if page.state == "garbled"]
     if not written:
-        raise DocumentError("there is no text in it: every page is blank", path=path, hint=OCR_HINT)
+        raise DocumentError("the document has no text: every page is blank", path=path, hint=OCR_HINT)
     if len(pictures) + len(garbled) >= REFUSED_SHARE * len(written):
         what = "is a scan: no text" if len(pictures) >= len(garbled) else "is garbled: no known characters"
         unread = sorted(pictures + garbled)
@@ -211,7 +211,7 @@ def check(states: Sequence[PageState], path: Path) -> list[str]:
         )
     warnings = []
     if pictures:
-        warnings.append(f"no text on page {numbers(pictures)}: pictures only, what stands in them was not read")
+        warnings.append(f"no text on page {numbers(pictures)}: pictures only, whose text was not read")
     if garbled:
         warnings.append(f"garbled text on page {numbers(garbled)}: the file does not say which characters it shows")
     if seen := [page.number for page in states if page.recognized]:

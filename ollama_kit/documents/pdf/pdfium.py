@@ -20,14 +20,14 @@ from ollama_kit.errors import DocumentError
 
 _PDFIUM = threading.Lock()
 TAIL_BYTES = 8_192
-"""A PDF ends with %%EOF; some programs put a few bytes behind it, none so many."""
+"""A PDF ends with %%EOF; some programs append a few bytes, none so many."""
 
 LOCKED_HINT = (
     "Give the password: --password-file FILE, or type it when asked (from Python: password=).",
     "请提供密码：--password-file 文件，或在提示时输入（Python 中用 password=）。",
 )
 BROKEN_HINT = (
-    "Get the file once more from where it came; or repair it, for instance with `qpdf in.pdf out.pdf`.",
+    "Obtain the file again, or repair it, for instance with `qpdf in.pdf out.pdf`.",
     "请重新获取该文件，或先修复，例如 `qpdf in.pdf out.pdf`。",
 )
 
@@ -37,7 +37,7 @@ def opened(path: Path, password: str | None, limits: DocumentLimits) -> Iterator
     """The open document (pypdfium2's PdfDocument), for this thread alone until it is closed. One that opens without a
     password opens with any: a batch has a password for some of its files.
 
-    DocumentError where it is cut short, broken, locked, or has too many pages."""
+    DocumentError where it is truncated, broken, locked, or has too many pages."""
     pdfium = loaded()
     _check_end(path)
     with _PDFIUM:
@@ -126,7 +126,7 @@ def _check_end(path: Path) -> None:
         size = stream.seek(0, 2)
         stream.seek(max(0, size - TAIL_BYTES))
         if b"%%EOF" not in stream.read():
-            raise DocumentError("the PDF is cut short: its end is missing", path=path, hint=BROKEN_HINT)
+            raise DocumentError("the PDF is truncated: its end is missing", path=path, hint=BROKEN_HINT)
 
 
 def _refusal(problem: Any, path: Path, password: str | None) -> DocumentError:

@@ -1,7 +1,7 @@
 """The order in which a page is read: words into stretches and rows, columns one after the other, rows into paragraphs.
 
 A stretch is text without a wide gap. A gutter between columns is a strip that stays empty over at least four lines on
-both sides, beside which lines begin at one x; it parts columns only if most lines on both sides are about full, which
+both sides, next to which lines begin at one x; it parts columns only if most lines on both sides are about full, which
 the cells of tables are not. In a paragraph, a line continues the one before where its first word would not have fitted
 there.
 """
@@ -110,7 +110,7 @@ def rows_of(stretches: Sequence[Stretch]) -> list[Row]:
 
 
 def _beside(row: list[Stretch], stretch: Stretch) -> bool:
-    """Whether it stands at the height of the row's tallest, and on no one's place."""
+    """Whether it is at the height of the row's tallest, and overlaps none of them."""
     tallest = max(row, key=lambda one: one.y1 - one.y0)
     overlap = min(tallest.y1, stretch.y1) - max(tallest.y0, stretch.y0)
     if tallest.table or stretch.table:
@@ -163,7 +163,7 @@ class _Cut(NamedTuple):
 
 
 class Region(NamedTuple):
-    """Stretches that are read by rows from top to bottom; `column`: others stand beside them."""
+    """Stretches that are read by rows from top to bottom; `column`: others are beside them."""
 
     stretches: list[Stretch]
     column: bool
@@ -209,7 +209,7 @@ def _starts(stretches: Sequence[Stretch], low: float, high: float) -> list[float
 
 
 def _bands(stretches: Sequence[Stretch], x: float) -> Iterator[_Cut]:
-    """For each band of the page in which nothing stands across the strip left of `x`: what is where."""
+    """For each band of the page in which nothing crosses the strip left of `x`: what is where."""
     ordered = sorted(stretches, key=_middle)
     begun = 0
     for at in range(len(ordered) + 1):
@@ -229,7 +229,7 @@ def _middle(one: Stretch) -> float:
 
 def _side_by_side(stretches: Sequence[Stretch], left: list[Stretch], right: list[Stretch]) -> _Cut:
     """The cut at the height of both columns. Lines on the right above the left column, and apart from those below
-    them (a date, the number of an exhibit), stand above both."""
+    them (a date, the number of an exhibit), come above both."""
     right = sorted(right, key=_middle)
     top = min(one.y0 for one in left)
     begun = next((at for at, one in enumerate(right) if one.y1 > top), 0)
@@ -270,7 +270,7 @@ APART, APART_AFTER_STOP = 1.45, 1.3
 the paragraph's own, or the closest, lines: on a page of short paragraphs the usual step is the one between them."""
 SAME_STEP_POINTS = 0.2
 BLANK = 8.0
-"""Line heights: a wider gap in a line parts what stands side by side, such as two signatures."""
+"""Line heights: a wider gap in a line parts what is side by side, such as two signatures."""
 LINED_UP_POINTS = 3.0
 SHORT = 0.5
 """Lines of less than half of the width that do not begin at the left are an address or a title, set line by line."""
@@ -279,8 +279,8 @@ SHORT = 0.5
 class PageParagraph(NamedTuple):
     """A paragraph of a page: its text, and the top and bottom of its box (points, down the page).
 
-    `full`: its last line reaches the right side, so that it may go on elsewhere; `flush`: its first begins at the left
-    one."""
+    `full`: its last line reaches the right side, so that it may continue elsewhere; `flush`: its first begins at the
+    left one."""
 
     text: str
     top: float
@@ -292,7 +292,7 @@ class PageParagraph(NamedTuple):
 
 def paragraphs_of(rows: Sequence[Row], least_width: float = 0.0) -> Iterator[PageParagraph]:
     """The paragraphs of rows that are read one after another. A row of cells is one of its own; in a line of text,
-    wide gaps (blanks to be filled in) become a space. `least_width`: lines shorter than this were not wrapped."""
+    wide gaps (blanks to fill in) become a space. `least_width`: lines shorter than this were not wrapped."""
     left, pitch = min((row.x0 for row in rows), default=0.0), _pitch(rows)
     right = max((row.x1 for row in rows), default=0.0)
     right = max(right, left + least_width)
@@ -306,7 +306,7 @@ def paragraphs_of(rows: Sequence[Row], least_width: float = 0.0) -> Iterator[Pag
             gathered = []
             yield PageParagraph(row.text, row.y0, row.y1, "table" if table else "text")
             continue
-        if gathered and not _goes_on(gathered, row, sides, pitch):
+        if gathered and not _continues(gathered, row, sides, pitch):
             yield from _made(gathered, sides, words)
             gathered = []
         gathered.append(row)
@@ -332,7 +332,7 @@ def _widest_gap(row: Row) -> float:
 
 def joined(lines: Iterable[str], words: frozenset[str] = frozenset()) -> str:
     """Lines of a paragraph as one: no space between Chinese letters, and none behind a hyphen. The hyphen is kept,
-    but where the word stands without it among the `words` (in lower case), and not with it.
+    except where the word appears without it among the `words` (in lower case), and not with it.
 
     >>> joined(["自双方盖章", "之日起", "生效"]), joined(["a non-", "exclusive", "license"])
     ('自双方盖章之日起生效', 'a non-exclusive license')
@@ -401,7 +401,7 @@ def _farthest(before: Sequence[Row], pitch: _Pitch) -> float:
     return min(APART * pitch.usual, APART_AFTER_STOP * own)
 
 
-def _goes_on(before: Sequence[Row], row: Row, sides: tuple[float, float], pitch: _Pitch) -> bool:
+def _continues(before: Sequence[Row], row: Row, sides: tuple[float, float], pitch: _Pitch) -> bool:
     last, (left, right) = before[-1], sides
     height = max(last.height, row.height)
     if row.y0 - last.y0 > max(min(_farthest(before, pitch), 2.6 * height), 1.1 * height) or row.y0 < last.y0:

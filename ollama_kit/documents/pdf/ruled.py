@@ -1,4 +1,4 @@
-"""What ruled lines mean: the cells of tables, and blanks to be filled in.
+"""What ruled lines mean: the cells of tables, and blanks to fill in.
 
 Words between four rules are a cell, cells below the same rule a row. Rules are thin shapes and the outlines of boxes. A
 frame around text (one column), and two columns of long texts (two languages side by side), are not tables: they are
@@ -128,7 +128,7 @@ def _columns(cells: Iterable[_Filled]) -> list[float]:
 
 
 def _rows(cells: Sequence[_Filled]) -> Iterator[Stretch]:
-    """A stretch for each row. A cell over several rows stands in the first of them; empty cells stay empty."""
+    """A stretch for each row. A cell over several rows is in the first of them; empty cells stay empty."""
     columns = _columns(cells)
     row: list[_Filled] = []
     for one in sorted(cells, key=lambda one: (one.cell.top, one.cell.left)):
@@ -166,8 +166,8 @@ NEAR = 1.2
 
 
 def blanks(rules: Iterable[Box], stretches: Sequence[Stretch]) -> list[Stretch]:
-    """The blanks of a page as stretches of text, each on the line that it stands in; the coordinates are those of the
-    words (x right, y down). The borders of cells, and rules under words or across the page, are none."""
+    """The blanks of a page as stretches of text, each on its line; the coordinates are those of the
+    words (x right, y down). The borders of cells, and rules under words or across the page, are not blanks."""
     rules = list(rules)
     level = [box for box in rules if box[3] - box[1] < THIN_POINTS < box[2] - box[0]]
     upright = [box for box in rules if box[2] - box[0] < THIN_POINTS < box[3] - box[1]]
@@ -197,7 +197,7 @@ def _whole(level: Iterable[Box]) -> Iterator[Box]:
 
 
 def _in_grid(box: Box, upright: Iterable[Box]) -> bool:
-    """Whether a rule that stands upright meets it: then both are the borders of cells."""
+    """Whether an upright rule meets it: then both are the borders of cells."""
     left, top, right, bottom = box
     return any(
         one[1] - TOUCH_POINTS <= bottom

@@ -1,4 +1,4 @@
-"""Which words of a page nobody sees, and why; and whether the page is a scan whose text was recognized."""
+"""Which words of a page are hidden, and why; and whether the page is a scan whose text was recognized."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SCAN_SHARE = 0.5
 
 
 class VisibleWords(NamedTuple):
-    """The words in sight; the others with their rule; whether what is in sight was recognized in a picture."""
+    """The visible words; the others with their rule; whether the visible ones were recognized in a picture."""
 
     words: list[Word]
     hidden: list[tuple[Word, HiddenRule]]

@@ -1,4 +1,4 @@
-"""The words of a page: characters between white space, of one ink and one line, with the box around them; and the words
+"""The words of a page: characters between whitespace, of one ink and one line, with the box around them; and the words
 turned so that they run from left to right and lines go down, whatever the rotation of the page or their own.
 
 pdfium (FPDFText_*) gives characters in the order of the file, puts a space where it sees a gap and a line end where
@@ -29,7 +29,7 @@ class Word(NamedTuple):
 
     `glued`: no space before it. `line`: lines of the file's own order, from 0. `order`: of its first letter among all
     that is painted, -1 where it is not known. `legible`: False
-    where the file does not say which characters the shapes stand for. `number`: of the first letter in the file."""
+    where the file does not say which characters the shapes represent. `number`: of the first letter in the file."""
 
     text: str
     x0: float

@@ -5,7 +5,7 @@ The rules, for a week that begins on Monday:
 - 周五, Friday: the next one, today counted. 这周五, this Friday: of this calendar week, even if it is over.
   下周五, next Friday: of the next calendar week. 下下周一: of the one after.
 - 10号, the 10th: of this month, or the next one where that day is over. 3月10号, March 10: of this year, or the next.
-- A span stands for its last day: 下周 is the Sunday of the next week, Q2 the 30th of June. 月初 and 年初 are the first
+- A span means its last day: 下周 is the Sunday of the next week, Q2 the 30th of June. 月初 and 年初 are the first
   day, 月中 the 15th, 月底 the last.
 - A day that is not in the calendar (30 February) is refused and never moved.
 """
@@ -63,7 +63,7 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class Clock:
     """A clock time. `half`: am or pm where it is said. `exact`: minutes are said. `plain`: it is not to be guessed
-    whether it is am or pm (24 hours, 09:30). `weak`: no time unless a day or a part of the day stands beside it."""
+    whether it is am or pm (24 hours, 09:30). `weak`: no time unless a day or a part of the day is beside it."""
 
     hour: int
     minute: int = 0
@@ -75,7 +75,7 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class RefusedTime:
-    """Words at `[start:end]` of the caller's text that name a time, and why it is no deadline."""
+    """Words at `[start:end]` of the caller's text that name a time, and why it is not a deadline."""
 
     text: str
     start: int
@@ -97,7 +97,7 @@ class TimeMention:
 
 
 TimeRule = tuple[re.Pattern[str], Callable[[re.Match[str], datetime], Meaning | None]]
-"""A pattern over folded text, and what a match means when said at a moment; None where it is no time after all."""
+"""A pattern over folded text, and what a match means when said at a moment; None where it is not a time after all."""
 
 
 def find_mentions(seen: Seen, said_at: datetime, rules: Sequence[TimeRule]) -> list[TimeMention]:

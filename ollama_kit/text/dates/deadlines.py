@@ -88,7 +88,7 @@ def find_deadlines(text: str, said_at: datetime) -> tuple[Deadline, ...]:
 
 
 def read_deadlines(text: str, said_at: datetime) -> FoundDeadlines:
-    """Every time in `text`, resolved or refused with the reason (the past, a day the calendar has not)."""
+    """Every time in `text`, resolved or refused with the reason (the past, a day that is not in the calendar)."""
     if said_at.utcoffset() is None:
         raise UsageError(
             f"the moment of a message has no time zone: {said_at.isoformat()}",

@@ -92,7 +92,7 @@ def _month_and_day(found: re.Match[str], said_at: datetime) -> Day | str:
 
 
 def _day_of_month(found: re.Match[str], said_at: datetime) -> Day | str | None:
-    """the 15th, where nothing follows that it could count (the 2nd attempt), or a word for a limit stands before."""
+    """the 15th, where nothing follows that it could count (the 2nd attempt), or a word for a limit comes before."""
     limited = re.search(
         r"\b(?:by|before|until|till|on|than|due)\s\Z", found.string[max(0, found.start() - 8) : found.start()]
     )

@@ -45,7 +45,7 @@ _END_OF_WORK = Part("end of work", (18, 0), 0.9)
 _NO_CLOCK = "建议|意见|要求|问题|说明|原因|内容|注意|需要|如下|想法|[五六七八九]|\\d|多[个条]|[个条]"
 """What follows 点 where it counts points: 3点建议."""
 _COUNTED = frozenset("快慢多少好有大小高低差近远再第百千万")
-"""What stands before a number of 点 that is no hour: 快一点."""
+"""What comes before a number of 点 that is not an hour: 快一点."""
 _FLAGS = re.IGNORECASE | re.ASCII
 
 
@@ -184,7 +184,7 @@ def moment(day: date, part: Part | None, clock: Clock | None, said_at: datetime)
 
 
 def _hours(clock: Clock, part: Part | None) -> tuple[tuple[int, ...], float]:
-    """The hours from midnight that can be meant, likeliest first; more than 24 is after the next midnight."""
+    """The hours from midnight that it can mean, likeliest first; more than 24 is after the next midnight."""
     hour = clock.hour
     if clock.half:
         return (hour % 12 + (12 if clock.half == "pm" else 0),), 1.0

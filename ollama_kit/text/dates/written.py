@@ -85,7 +85,7 @@ class FoundDate:
 
 @dataclass(frozen=True, slots=True)
 class WrittenDate:
-    """Year, month and day as they stand there, whether or not the calendar has such a day."""
+    """Year, month and day as they are written, whether or not the calendar has such a day."""
 
     start: int
     end: int
@@ -178,7 +178,7 @@ def _numeric_dates(seen: Seen) -> Iterator[WrittenDate]:
             yield WrittenDate(start, end, int(found["year"]), int(found["month"]), int(found["day"]))
             continue
         first, second, year = int(found["first"]), int(found["second"]), int(found["year2"])
-        # With dots, the day stands first everywhere.
+        # With dots, the day comes first everywhere.
         month, day = (second, first) if first > 12 or found["sep2"] == "." else (first, second)
         yield WrittenDate(start, end, year, month, day, ambiguous=first <= 12 and second <= 12 and first != second)
 
@@ -235,7 +235,7 @@ _LONGEST_GAP = 24
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A length of time at `[start:end]` of the caller's text: `count` of `unit`. `conflict`: it stands there in words
+    """A length of time at `[start:end]` of the caller's text: `count` of `unit`. `conflict`: it is written in words
     and in figures, and they differ; the words are kept."""
 
     text: str

@@ -3,7 +3,7 @@
 Chinese: 二〇二六, 三千二, 三点五亿, 三分之二, 叁佰贰拾; figures among them too (12万). Amounts in Chinese capitals
 (人民币大写), written and read by the rules of the People's Bank of China for bills (正确填写票据和结算凭证的基本规定,
 appendix to 支付结算办法, 1997): 整 after 元, none after 分 (after 角 it is free, and left out here as in the bank's own
-example), 零 where zeros stand between digits, once however many there are. English: thirty, thirty-six, one million two
+example), 零 where zeros are between digits, once however many there are. English: thirty, thirty-six, one million two
 hundred thousand. And what is written twice, in words and in figures.
 """
 
@@ -51,7 +51,7 @@ def chinese_numeral(text: str) -> int | Fraction:
     """The number that `text`, all of it, writes in Chinese; a fraction where it is not whole.
 
     A last digit without its unit counts one place below the unit before, as people say it: 两万五 is 25000. A row of
-    digits is read place by place: 二〇二六 is 2026. Raises ValueError where the text is no number.
+    digits is read place by place: 二〇二六 is 2026. Raises ValueError where the text is not a number.
 
     >>> chinese_numeral("一千零三十"), chinese_numeral("两万五"), chinese_numeral("三分之二")
     (1030, 25000, Fraction(2, 3))
@@ -207,9 +207,9 @@ def to_chinese_capital(amount: Decimal) -> str:
 
 
 def from_chinese_capital(text: str) -> Decimal:
-    """The amount that `text`, all of it, writes in Chinese; 人民币 may stand before, 整 or 正 behind.
+    """The amount that `text`, all of it, writes in Chinese; 人民币 may come before, 整 or 正 after.
 
-    Everyday characters are read too (一百万元). Raises ValueError where the text is no amount.
+    Everyday characters are read too (一百万元). Raises ValueError where the text is not an amount.
 
     >>> from_chinese_capital("人民币壹佰万元整")
     Decimal('1000000')
@@ -335,7 +335,7 @@ _CLOSING = ")）]】"
 
 
 def end_of_pair(text: str, first: Placed, second: Placed) -> int:
-    """Where a pair ends, if what stands between its two in `text` says that the same follows once more (（大写：, 即);
+    """Where a pair ends, if what is between its two in `text` says that the same follows once more (（大写：, 即);
     else 0. The bracket that opens between them is closed inside.
 
     >>> from ollama_kit.text.figures.amounts import parse_amounts

@@ -13,7 +13,7 @@ from ollama_kit.documents.pages.escaping import one_line, plain_text
 from ollama_kit.jobs.wechat.message import Message
 from ollama_kit.jobs.wechat.summary import Finding, Question, Refused, Summary, Todo, Topic
 from ollama_kit.jobs.wechat.writers.wording import Wording, wording
-from ollama_kit.text.graphemes import cut_before
+from ollama_kit.text.characters import cut_before
 
 SHOWN_CHARACTERS = 1500
 """Of a longer message the beginning is shown; JSON has all of it."""

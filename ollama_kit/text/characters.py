@@ -78,7 +78,7 @@ def _is_prepended(character: str) -> bool:
 
 
 def _is_linked(text: str, at: int) -> bool:
-    """Whether a virama among the marks before `at` ties what stands there to what stands before them. Where there are
+    """Whether a virama among the marks before `at` ties what is there to what is before them. Where there are
     more marks than anybody writes, it is taken for granted."""
     for back in range(at - 1, max(-1, at - 1 - _FAR), -1):
         if unicodedata.combining(text[back]) == _LINKS:
@@ -140,7 +140,7 @@ def rule_of(character: str) -> str:
 
 
 def hidden_text(rule: str, characters: str) -> str:
-    """What `characters`, all of one rule, spell out; empty where that is no text.
+    """What `characters`, all of one rule, spell out; empty where that is not text.
 
     Tag characters are ASCII moved up; variation selectors are the bytes 0 to 255 in order; zero-width characters are
     bits, eight a byte, the two commonest of them 0 and 1. Any of them can be written as two surrogates each.
@@ -182,7 +182,7 @@ def _from_bits(characters: str) -> str:
 
 
 def _as_text(data: bytes) -> str:
-    """The text of UTF-8 bytes; empty where they are none, or hold what cannot be printed. A cut end is left out."""
+    """The text of UTF-8 bytes; empty where they are not, or hold what cannot be printed. A cut end is left out."""
     text = data.decode("utf-8", "replace").rstrip("\ufffd")
     printable = all(character.isprintable() or character in "\n\t" for character in text)
     return text if printable and "\ufffd" not in text else ""

@@ -10,7 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from ollama_kit.guard.fit import middle_out
 from ollama_kit.guard.sanitize import Draft
-from ollama_kit.text.graphemes import cut_after, cut_before, may_cut
+from ollama_kit.text.characters import cut_after, cut_before, may_cut
 from tests.guard.vectors import lines_run
 
 PIECES = (

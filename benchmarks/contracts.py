@@ -202,8 +202,8 @@ def _timed(title: str, text: str) -> str:
 
 def as_document(text: str) -> ReadDocument:
     """A document of one page from a text in memory."""
-    from ollama_kit.documents.assembly import assemble
-    from ollama_kit.documents.plain import read_plain
+    from ollama_kit.documents.draft import assemble
+    from ollama_kit.documents.plain_text import read_plain
 
     draft, pages = read_plain(text)
     return assemble(draft, "text", "txt", range(1, pages + 1))

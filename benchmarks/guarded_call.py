@@ -14,6 +14,8 @@ from statistics import median
 from typing import Any
 from unittest import mock
 
+from ollama_kit.guard.stages import Guards
+
 from benchmarks.instant_server import serving
 from benchmarks.material import MODEL, QUESTION, RECORD, group_chat, ollama_answers, plain_answers
 from benchmarks.timing import in_ms, in_turns, median_above, metered_in_turns, seconds_of, verdict
@@ -23,7 +25,6 @@ from ollama_kit.guard.fence import Fence
 from ollama_kit.guard.fit import PromptCounter
 from ollama_kit.guard.policy import PolicyLike, load_policy
 from ollama_kit.guard.private.placeholders import Placeholders
-from ollama_kit.guard.stages import Guards
 from ollama_kit.server.wire import encode
 from ollama_kit.settings import Settings
 from tests.models.vocabularies import vocabulary

@@ -9,7 +9,7 @@ import pytest
 
 from ollama_kit import templating
 from ollama_kit.documents.pages import rendering
-from ollama_kit.documents.pages.style import read_style
+from ollama_kit.documents.pages.page_templates import read_style
 from ollama_kit.errors import SchemaError, SpecError
 from ollama_kit.jobs.wechat.prompts import SCHEMA, chunk_schema
 from ollama_kit.templating import render_prompt

@@ -14,7 +14,7 @@ import click
 
 from ollama_kit.cli.output import error_as_dict, print_json, print_table, warn
 from ollama_kit.documents.document import ReadDocument
-from ollama_kit.documents.pages.outputs import make_folder
+from ollama_kit.documents.pages.output_files import make_folder
 from ollama_kit.errors import DocumentError, UsageError
 from ollama_kit.jobs.contract.report import ContractReport
 

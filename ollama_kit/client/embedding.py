@@ -19,7 +19,7 @@ from ollama_kit.guard.profile import Profile
 from ollama_kit.records.report import CountKind, Finding, Report
 from ollama_kit.server import wire
 from ollama_kit.server.wire import JSON, Call, Flow
-from ollama_kit.text.graphemes import cut_before
+from ollama_kit.text.characters import cut_before
 
 BATCH = 32
 TooLong = Literal["error", "truncate"]

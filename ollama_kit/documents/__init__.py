@@ -1,11 +1,13 @@
 """Documents as people have them, read into text of which every character knows its page and paragraph.
 
-document    what a document is once read; Limits
 reading     read_document: size, kind by content, the reader of that kind, what is wrong with all of them
-plain       TXT and Markdown: the text as it stands
-html/       HTML: what a reader would see
-pdf/        PDF: words with their ink, what can be seen of them, columns, rows, paragraphs
+document    what a document is once read; DocumentLimits
+draft       what a reader gathers, and how it becomes a document
+plain_text  TXT and Markdown: the text as it is in the file
+html_text   HTML: what a reader would see
 docx/       DOCX: the package, bounded; styles, numbering, paragraphs, notes
+pdf/        PDF: words with their ink, which of them are visible, columns, rows, paragraphs
+pages/      what the jobs write: escaped text, templates, style sheets, file names
 
 Nothing is loaded before it is used: pypdfium2 and lxml are of the extra `contract`.
 """
@@ -18,12 +20,12 @@ from ollama_kit.lazy import exports
 
 if TYPE_CHECKING:
     from ollama_kit.documents.document import (
+        DocumentLimits as DocumentLimits,
+        DocumentPlace as DocumentPlace,
         HiddenText as HiddenText,
-        Limits as Limits,
         Note as Note,
         Page as Page,
         Paragraph as Paragraph,
-        Place as Place,
         ReadDocument as ReadDocument,
     )
     from ollama_kit.documents.reading import read_document as read_document

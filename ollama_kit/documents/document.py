@@ -1,18 +1,18 @@
 """What a document is once read: one text, and for every character of it the page and the paragraph.
 
-Text that a reader of the paper would not see is never part of `text`: it stands in `hidden`. What stands beside the
-text (comments, footnotes, running headers) is in `notes`, with the place that it belongs to.
+Text that a reader of the paper would not see is never part of `text`: it is in `hidden`. Comments, footnotes and
+running headers are in `notes`, each with the place that it belongs to.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-Kind = Literal["pdf", "docx", "txt", "md", "html"]
-Role = Literal["text", "heading", "table", "header", "footer", "textbox", "turned"]
+DocumentKind = Literal["pdf", "docx", "txt", "md", "html"]
+ParagraphRole = Literal["text", "heading", "table", "header", "footer", "textbox", "turned"]
 """header, footer: repeated on most pages of a PDF. turned: written in another direction than the rest of its page."""
 NoteKind = Literal["comment", "footnote", "endnote", "header", "footer"]
 HiddenRule = Literal[
@@ -23,22 +23,11 @@ under something · outside the page · Word's "hidden" · HTML or CSS · only fo
 a document property that gives orders to a model."""
 
 
-class Place(NamedTuple):
-    """Where a character stands, both from 1. `page` is 0 where the format has no pages."""
+class DocumentPlace(NamedTuple):
+    """Where a character is, both from 1. `page` is 0 where the format has no pages."""
 
     page: int
     paragraph: int
-
-
-class Anchor(NamedTuple):
-    """A place while the text is being put together: piece of text from 0 and characters into it; piece -1: characters
-    from the beginning of the text."""
-
-    piece: int
-    offset: int
-
-
-BEGINNING = Anchor(0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +38,7 @@ class Paragraph:
     page: int
     start: int
     end: int
-    role: Role = "text"
+    role: ParagraphRole = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +52,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A text beside the text. `offset` is where it belongs in the text (for a header: 0)."""
+    """A text apart from the document's own. `offset` is where it belongs in the text (for a header: 0)."""
 
     kind: NoteKind
     text: str
@@ -74,7 +63,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class HiddenText:
-    """Words that are in the file and not to be seen. `offset` is where in the text they would have stood.
+    """Words that are in the file and cannot be seen. `offset` is where in the text they would be.
 
     `orders` says that they read like instructions to a model (the guard's rules of injection)."""
 
@@ -87,8 +76,8 @@ class HiddenText:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
-    """How much a file may make us do; more is a DocumentError. Sizes in bytes."""
+class DocumentLimits:
+    """How much of a file is read; more is a DocumentError. Sizes in bytes."""
 
     file_bytes: int = 200_000_000
     pages: int = 5_000
@@ -100,16 +89,16 @@ class Limits:
     """Unpacked to packed, of a part of more than a megabyte. Text shrinks to a tenth, the same row over and over to a
     hundredth."""
     depth: int = 1_000
-    """Elements inside one another, of HTML; of DOCX the XML parser takes 256."""
+    """How deep elements of HTML may be nested; of DOCX the XML parser takes 256."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadDocument:
-    """A document: see the module. `paragraphs` are in the order of the text, and white space parts each from the next.
-    TXT keeps its text to the letter, but that line ends are LF."""
+    """A document: see the module. `paragraphs` are in the order of the text, and whitespace separates them. TXT
+    keeps its text unchanged, except that line ends are LF."""
 
     name: str
-    kind: Kind
+    kind: DocumentKind
     text: str
     paragraphs: tuple[Paragraph, ...]
     pages: tuple[Page, ...] = ()
@@ -117,14 +106,14 @@ class ReadDocument:
     hidden: tuple[HiddenText, ...] = ()
     warnings: tuple[str, ...] = ()
 
-    def place(self, offset: int) -> Place:
+    def place(self, offset: int) -> DocumentPlace:
         """Page and paragraph of the character at `offset`; a line end counts to the paragraph before it.
 
         IndexError outside 0 to len(text)."""
         if not 0 <= offset <= len(self.text):
             raise IndexError(f"offset {offset} is not in a text of {len(self.text)} characters")
         page = self.pages[_last_started(self.pages, offset)].number if self.pages else 0
-        return Place(page, _last_started(self.paragraphs, offset) + 1 if self.paragraphs else 0)
+        return DocumentPlace(page, _last_started(self.paragraphs, offset) + 1 if self.paragraphs else 0)
 
     def of(self, paragraph: Paragraph) -> str:
         """The text of one of the paragraphs."""
@@ -133,44 +122,3 @@ class ReadDocument:
 
 def _last_started(ranges: Sequence[Paragraph | Page], offset: int) -> int:
     return max(0, bisect_right(ranges, offset, key=lambda one: one.start) - 1)
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A paragraph as a reader gives it. `breaks`: characters in `text` before which a new page begins. `gap`: what
-    parts it from the one before (of the first, too, if the text is to be kept to the letter)."""
-
-    text: str
-    page: int = 0
-    role: Role = "text"
-    breaks: tuple[int, ...] = ()
-    gap: str = "\n"
-
-
-@dataclass(frozen=True, slots=True)
-class Aside:
-    """A note or hidden text as a reader gives it: its place is a piece, and becomes an offset."""
-
-    value: Note | HiddenText
-    anchor: Anchor = BEGINNING
-
-
-@dataclass(slots=True)
-class Draft:
-    """What a reader has gathered so far. Pieces without a visible character are not paragraphs and are left out."""
-
-    pieces: list[Piece] = field(default_factory=list)
-    asides: list[Aside] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    verbatim: bool = False
-    """Whether the gap before the first piece belongs to the text."""
-    tail: str = ""
-
-    def add(self, piece: Piece) -> None:
-        if piece.text.strip():
-            self.pieces.append(piece)
-
-    @property
-    def here(self) -> Anchor:
-        """The place where the next piece will begin."""
-        return Anchor(len(self.pieces), 0)

@@ -1,11 +1,11 @@
-"""Reads a document of any kind that people sign: what it is is told by its content, and only then by its name."""
+"""Reads a document of any kind that people sign: its kind is found by its content, and only then by its name."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from ollama_kit.documents.assembly import assemble
-from ollama_kit.documents.document import Draft, Kind, Limits, ReadDocument
+from ollama_kit.documents.document import DocumentKind, DocumentLimits, ReadDocument
+from ollama_kit.documents.draft import Draft, assemble
 from ollama_kit.errors import DocumentError
 
 _HEAD_BYTES = 4_096
@@ -16,22 +16,24 @@ _PAGES = frozenset({".html", ".htm", ".xhtml"})
 
 _SAVE_HINT = (
     "Open it in Word, WPS or LibreOffice and save it as .docx (without a password) or as PDF.",
-    "请用 Word、WPS 或 LibreOffice 打开，另存为 .docx(不设密码)或 PDF。",
+    "请用 Word、WPS 或 LibreOffice 打开，另存为 .docx（不设密码）或 PDF。",
 )
 _PICTURE_HINT = (
     "Have its text recognized first, for instance with `ocrmypdf --image-dpi 300 -l chi_sim+eng in.png out.pdf`.",
-    "请先做文字识别(OCR)，例如 `ocrmypdf --image-dpi 300 -l chi_sim+eng in.png out.pdf`。",
+    "请先做文字识别（OCR），例如 `ocrmypdf --image-dpi 300 -l chi_sim+eng in.png out.pdf`。",
 )
 _SIZE_HINT = ("Split the document, or raise the limit.", "请拆分文档，或提高上限。")
 
 
-def read_document(path: Path | str, *, password: str | None = None, limits: Limits | None = None) -> ReadDocument:
+def read_document(
+    path: Path | str, *, password: str | None = None, limits: DocumentLimits | None = None
+) -> ReadDocument:
     """The document at `path`: its text, and page and paragraph of every character (see ReadDocument).
 
     `password` opens an encrypted PDF. DocumentError, with the file and where it can be the page, for one that is
-    missing, broken, cut short, locked, a scan or garbled, of no kind known, or larger than the `limits`."""
+    missing, broken, truncated, locked, a scan or garbled, of no kind known, or larger than the `limits`."""
     path = Path(path)
-    limits = limits or Limits()
+    limits = limits or DocumentLimits()
     try:
         size = path.stat().st_size
         if size > limits.file_bytes:
@@ -43,12 +45,12 @@ def read_document(path: Path | str, *, password: str | None = None, limits: Limi
     except OSError as problem:
         raise DocumentError(f"cannot be read: {problem.strerror or problem}", path=path) from problem
     if not draft.pieces:
-        raise DocumentError("there is no text in it", path=path)
+        raise DocumentError("the document has no text", path=path)
     return assemble(draft, path.name, kind, range(1, pages + 1))
 
 
-def kind_of(path: Path) -> Kind:
-    """What the file is, by its first bytes; text is told apart by the name's ending. DocumentError for other kinds."""
+def kind_of(path: Path) -> DocumentKind:
+    """What the file is, by its first bytes; for text, by the name's ending. DocumentError for other kinds."""
     with path.open("rb") as stream:
         head = stream.read(_HEAD_BYTES)
     if not head:
@@ -60,7 +62,7 @@ def kind_of(path: Path) -> Kind:
     if head.startswith(_OLE):
         raise DocumentError("an old Word file (.doc), or a Word file with a password", path=path, hint=_SAVE_HINT)
     if head.startswith((b"{\\rtf", b"%!PS")):
-        raise DocumentError("RTF and PostScript are not read", path=path, hint=_SAVE_HINT)
+        raise DocumentError("RTF and PostScript are not supported", path=path, hint=_SAVE_HINT)
     if head.startswith(_PICTURES):
         raise DocumentError("a picture, not a document", path=path, hint=_PICTURE_HINT)
     suffix = path.suffix.lower()
@@ -71,22 +73,22 @@ def kind_of(path: Path) -> Kind:
     return "md" if suffix in _MARKDOWN else "txt"
 
 
-def _read(path: Path, kind: Kind, password: str | None, limits: Limits) -> tuple[Draft, int]:
+def _read(path: Path, kind: DocumentKind, password: str | None, limits: DocumentLimits) -> tuple[Draft, int]:
     """The draft and the number of pages. The readers' modules are loaded only for their kind."""
     if kind == "pdf":
-        from ollama_kit.documents.pdf.pages import read_pdf
+        from ollama_kit.documents.pdf.pdf_text import read_pdf
 
         return read_pdf(path, password, limits)
     if kind == "docx":
-        from ollama_kit.documents.docx.reading import read_docx
+        from ollama_kit.documents.docx.docx_text import read_docx
 
         return read_docx(path, limits)
     text = _decoded(path)
     if kind == "html":
-        from ollama_kit.documents.html.reading import read_html
+        from ollama_kit.documents.html_text import read_html
 
         return read_html(text, path, limits), 0
-    from ollama_kit.documents.plain import read_plain
+    from ollama_kit.documents.plain_text import read_plain
 
     return read_plain(text, markdown=kind == "md")
 
@@ -99,5 +101,5 @@ def _decoded(path: Path) -> str:
     except UnicodeDecodeError as problem:
         raise DocumentError("neither PDF, DOCX nor text in UTF-8, UTF-16 or GB18030", path=path) from problem
     if "\0" in text[:_HEAD_BYTES]:
-        raise DocumentError("a binary file of a kind that is not read", path=path, hint=_SAVE_HINT)
+        raise DocumentError("a binary file of an unsupported kind", path=path, hint=_SAVE_HINT)
     return text

@@ -10,7 +10,7 @@ from ollama_kit.guard.conversation import Document, Message
 from ollama_kit.guard.draft import Draft
 from ollama_kit.guard.profile import Profile
 from ollama_kit.records.report import CountKind
-from ollama_kit.text.graphemes import cut_after, cut_before
+from ollama_kit.text.characters import cut_after, cut_before
 from ollama_kit.text.language import language_of
 from ollama_kit.tokens.chat_template import ToolCall, Turn
 from ollama_kit.tokens.prompt import PromptCount, PromptFacts, PromptRequest, count_prompt

@@ -19,7 +19,7 @@ from ollama_kit.guard.profile import Profile
 from ollama_kit.guard.sanitize import sanitize
 from ollama_kit.records.report import Finding
 from ollama_kit.structured.schema import Schema
-from ollama_kit.text.graphemes import cut_before
+from ollama_kit.text.characters import cut_before
 
 RULE = "map_reduce"
 MOST_PARTS = 1000

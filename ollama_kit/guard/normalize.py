@@ -15,8 +15,8 @@ from functools import cache
 from itertools import groupby
 
 from ollama_kit.records.report import Finding, Severity, capped
-from ollama_kit.text import invisible
-from ollama_kit.text.invisible import hidden_text, rule_of
+from ollama_kit.text import characters
+from ollama_kit.text.characters import hidden_text, rule_of
 from ollama_kit.text.spans import Changed, Edit, apply
 
 STAGE = "normalize"
@@ -75,7 +75,7 @@ def _hidden(text: str, edits: list[Edit]) -> Iterator[_Hidden]:
 
 @cache
 def _suspects() -> re.Pattern[str]:
-    return re.compile(f"[{invisible.CONTROLS}{invisible.SURROGATES}{invisible.UNSEEN}]+")
+    return re.compile(f"[{characters.CONTROLS}{characters.SURROGATES}{characters.UNSEEN}]+")
 
 
 @cache
@@ -112,9 +112,9 @@ def _kept(before: str, run: str, after: str) -> set[int]:
     so_far = ""
     if before == BLACK_FLAG and (flag := _flag().search(run)):
         return set(range(*flag.span()))
-    marks_allowed = 2 if sum(map(run.count, invisible.DIRECTION_MARKS)) <= 2 else 1
+    marks_allowed = 2 if sum(map(run.count, characters.DIRECTION_MARKS)) <= 2 else 1
     for at, character in enumerate(run):
-        if character in invisible.DIRECTION_MARKS:
+        if character in characters.DIRECTION_MARKS:
             fits = marks_allowed > 0
             marks_allowed -= 1
         elif character == ZWJ and so_far in ("\ufe0e", "\ufe0f"):

@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from ollama_kit.documents.pages.outputs import make_folder
+from ollama_kit.documents.pages.output_files import make_folder
 from ollama_kit.errors import UsageError
 
 VERSION = 1

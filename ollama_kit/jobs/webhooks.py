@@ -25,7 +25,7 @@ from ollama_kit.errors import (
     UsageError,
 )
 from ollama_kit.server.host import is_loopback
-from ollama_kit.text.graphemes import cut_before
+from ollama_kit.text.characters import cut_before
 
 if TYPE_CHECKING:
     import requests

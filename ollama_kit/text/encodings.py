@@ -57,10 +57,10 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, content: bytes) -> None:
-    """Writes a file whole or not at all: beside the target first, then renamed over it."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    """Writes a file whole or not at all: to a temporary name next to it first, then renamed."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        beside.write_bytes(content)
-        beside.replace(path)
+        partial.write_bytes(content)
+        partial.replace(path)
     finally:
-        beside.unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)

@@ -43,7 +43,7 @@ def fold(text: str) -> str:
 
 
 def places(text: str, words: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Where each of `words` occurs in `text`. A pattern tried only there costs less than one that looks everywhere."""
+    """Where each of `words` is in `text`. A pattern tried only there costs less than one that looks everywhere."""
     for word in words:
         at = text.find(word)
         while at >= 0:

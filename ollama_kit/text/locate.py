@@ -1,9 +1,10 @@
-"""Finds where a quote stands in a text, though a model copied it with other blanks, widths or quotation marks.
+"""Compares texts leniently: where a quote is in a text, though a model copied it with other whitespace, widths or
+quotation marks; and how much two texts say the same.
 
-Both are folded, and the place in the folded text is mapped back. Folding forgives what copying changes and nothing
-else: full width becomes half width, Chinese punctuation its Western kin, compatibility forms of ideographs (the
-radicals that a PDF's text is full of) the ideographs; what nobody sees is left out; a run of white space is one blank
-between two words of letters or digits and nothing anywhere else, since Chinese has lines but no blanks. Letters keep
+For a quote both are folded, and the place in the folded text is mapped back. Folding forgives what copying changes and
+nothing else: full width becomes half width, Chinese punctuation its Western kin, compatibility forms of ideographs (the
+radicals that a PDF's text is full of) the ideographs; what nobody sees is left out; a run of whitespace is one space
+between two words of letters or digits and nothing anywhere else, since Chinese has lines but no spaces. Letters keep
 their case and digits their value: 1.5 is not 15.
 """
 
@@ -15,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from ollama_kit.text.invisible import CONTROLS, SURROGATES, UNSEEN
+from ollama_kit.text.characters import CONTROLS, SURROGATES, UNSEEN
 from ollama_kit.text.spans import Changed, Edit, SpanMap, apply
 
 Span = tuple[int, int]
@@ -26,7 +27,7 @@ MOST_TRIED = 1000  # places that fit but for half a character, before a search g
 
 @dataclass(frozen=True)
 class FoldedText:
-    """A text made ready to look for quotes in, in time linear in its length. Folding is done once for all of them."""
+    """A text prepared for finding quotes in, in time linear in its length. Folding is done once for all of them."""
 
     original: str
     folded: str
@@ -38,11 +39,11 @@ class FoldedText:
         return FoldedText(text, changed.text, changed.map)
 
     def find(self, quote: str) -> Span | None:
-        """Where the quote stands first, exactly; None where it does not, or where it is nothing but blanks."""
+        """Where the quote is first, exactly; None where it is not, or where it is only whitespace."""
         return next(self._places(quote), None)
 
     def find_all(self, quote: str, most: int = 100) -> tuple[Span, ...]:
-        """Where the quote stands, first place first, without overlaps; at most `most` places."""
+        """Where the quote is, first place first, without overlaps; at most `most` places."""
         return tuple(span for _, span in zip(range(most), self._places(quote), strict=False))
 
     def _places(self, quote: str) -> Iterator[Span]:
@@ -66,7 +67,7 @@ class FoldedText:
 
 
 def locate_quote(quote: str, text: str) -> Span | None:
-    """Where `quote` stands first in `text`, in the characters of `text`; None where it does not.
+    """Where `quote` is first in `text`, in the characters of `text`; None where it is not.
 
     For more than one quote of one text, fold it once: `FoldedText.of(text).find(quote)`.
 
@@ -78,7 +79,7 @@ def locate_quote(quote: str, text: str) -> Span | None:
 
 
 def locate_all(quote: str, text: str, most: int = 100) -> tuple[Span, ...]:
-    """Where `quote` stands in `text`, first place first, at most `most` of them.
+    """Where `quote` is in `text`, first place first, at most `most` of them.
 
     >>> locate_all("甲方", "甲方与乙方；甲\\n方")
     ((0, 2), (6, 9))
@@ -105,15 +106,15 @@ def _folded(text: str) -> Changed:
     return apply(even, edits)
 
 
-def _separates(text: str, start: int, end: int, blanks: str) -> bool:
-    """Whether blanks stand between two words that they keep apart; unseen characters alone never do."""
-    if not any(character.isspace() for character in blanks):
+def _separates(text: str, start: int, end: int, space: str) -> bool:
+    """Whether whitespace is between two words that it keeps apart; unseen characters alone never do."""
+    if not any(character.isspace() for character in space):
         return False
     word = _spaced_word()
     return bool(start and word.match(text, start - 1) and word.match(text, end))
 
 
-# Scripts that are written without blanks between words: kana, bopomofo and the ideographs.
+# Scripts that are written without spaces between words: kana, bopomofo and the ideographs.
 _CJK = "\u2e80-\u2fff\u3005-\u3007\u3021-\u3029\u3031-\u3035\u3040-\u312f\u3190-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _IDEOGRAPHS_BEYOND = "\U0001aff0-\U0001b16f\U00020000-\U0003ffff"
 _ACCENTS = r"\u0300-\u036f\u0653-\u0655"
@@ -128,7 +129,7 @@ def _spaced_word() -> re.Pattern[str]:
 
 @cache
 def _uneven() -> re.Pattern[str]:
-    """Where folding changes the length: blanks that are not one between two words, marks to be composed, ligatures.
+    """Where folding changes the length: whitespace other than one space between words, marks to be composed, ligatures.
 
     It begins with one class of characters and asks which it was afterwards: that way `re` skips to it.
     """
@@ -162,6 +163,38 @@ _COMPATIBLE = (
     *((0x2000, 0x200A), (0x2E80, 0x2FDF), (0x3000, 0x3000), (0x3038, 0x303A), (0xF900, 0xFAFF)),
     *((0xFE10, 0xFE6B), (0xFF01, 0xFF9F), (0xFFE0, 0xFFEE), (0x2F800, 0x2FA1F)),
 )
-"""Blanks, radicals, full and half width, the ideographs that are doubles; not ① or ², which say more than 1 or 2."""
+"""Whitespace, radicals, full and half width, duplicate ideographs; not ① or ², which say more than 1 or 2."""
 _PUNCTUATION = "、。“”„‟″«»「」『』〝〞‘’‚‛′‹›〈〉《》【】〔〕〖〗—–―‐‑‒−─～〜∼・•‧∶\u00a0"
 _PUNCTUATION_FOLDED = ",." + '"' * 13 + "'" * 5 + "<><><>" + "[]" * 3 + "-" * 8 + "~~~" + "···" + ": "
+
+
+ALIKE = 0.55
+"""Share of character pairs in common (Dice) from which on two texts say the same."""
+
+
+def alike(one: str, other: str) -> float:
+    """How much two texts say the same: pairs of characters in common, 0 to 1; width, case and marks do not count.
+
+    >>> alike("提交回归测试报告", "提交回归测试报告。") , alike("订货车", "签报关单") < 0.2
+    (1.0, True)
+    """
+    first, second = pairs_of(one), pairs_of(other)
+    if not first or not second:
+        return float(letters_of(one) == letters_of(other))
+    return 2 * len(first & second) / (len(first) + len(second))
+
+
+def letters_of(text: str) -> str:
+    """A text without width, case, whitespace and marks: two ways of writing one name are the same.
+
+    >>> letters_of("ＡＢＣ (Shanghai) Co., Ltd.")
+    'abcshanghaicoltd'
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(character for character in folded if character.isalnum())
+
+
+def pairs_of(text: str) -> frozenset[str]:
+    """The pairs of adjacent characters in `letters_of`."""
+    letters = letters_of(text)
+    return frozenset(letters[at : at + 2] for at in range(len(letters) - 1))

@@ -1,4 +1,4 @@
-"""Where a character of changed text stood in the text that the caller gave."""
+"""Where a character of changed text was in the text that the caller gave."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class Edit:
 
 @dataclass(frozen=True)
 class SpanMap:
-    """Maps offsets in the changed text back to the original. Built from edits; the identity where there are none.
+    """Maps offsets in the changed text back to the original. Built from edits; the identity without edits.
 
     From each offset of `ends` (in the changed text) on, the matching one of `shifts` leads back; `ceilings` keeps an
-    offset inside a replacement from running past the part that it replaced (-1: no such bound).
+    offset inside a replacement from running past the part that it replaced (-1: unbounded).
     """
 
     ends: tuple[int, ...] = ()

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from ollama_kit.documents import read_document
-from ollama_kit.documents.html.hiding import Sheet
-from ollama_kit.documents.plain import paragraph_ranges
+from ollama_kit.documents.html_text import CssRules
+from ollama_kit.documents.plain_text import paragraph_ranges
 from ollama_kit.errors import DocumentError
 from tests.documents.docxs import body, run
 from tests.documents.pdfs import lines, pdf
@@ -79,7 +79,7 @@ def test_long_texts_of_one_character_are_read_in_one_pass() -> None:
     """Texts that make careless patterns go back over and over: two megabytes each would take hours then."""
     for character in (" ", "\t", "一", "a", "<", "("):
         assert len(list(paragraph_ranges(character * 2_000_000))) <= 1
-    sheet = Sheet()
+    sheet = CssRules()
     for css in ("a" * 2_000_000, "/*" * 1_000_000, "{" * 2_000_000, "}" * 2_000_000, ";" * 2_000_000):
         sheet.add(css)
     assert sheet.rules == {}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from ollama_kit.documents import read_document
-from ollama_kit.documents.docx.numerals import numeral
+from ollama_kit.documents.docx.list_numbers import numeral
 from tests.documents.docxs import body, run
 from tests.documents.test_pdf import texts
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ollama_kit.documents import Limits, ReadDocument, read_document
+from ollama_kit.documents import DocumentLimits, ReadDocument, read_document
 from tests.documents.test_pdf import check_places, texts
 from tests.documents.test_pdf_refusals import refused
 
@@ -97,7 +97,7 @@ def test_depth_is_limited(tmp_path: Path) -> None:
     """Elements a thousand deep are refused; unclosed ones that end with their parents are not deep."""
     file = tmp_path / "a.html"
     file.write_text("<div>" * 1_001 + "text", encoding="utf-8")
-    assert "inside one another" in refused(file).message
-    assert "inside one another" in refused(file, limits=Limits(depth=10)).message
+    assert "elements nested more than 1000 deep" in refused(file).message
+    assert "elements nested more than 10 deep" in refused(file, limits=DocumentLimits(depth=10)).message
     file.write_text("<ul>" + "<li>x" * 3_000 + "</ul>", encoding="utf-8")
     assert len(read_document(file).paragraphs) == 3_000

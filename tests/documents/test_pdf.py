@@ -21,7 +21,7 @@ def texts(document: ReadDocument, role: str = "") -> list[str]:
 
 
 def check_places(document: ReadDocument) -> None:
-    """Each character of a paragraph has that paragraph and its page as its place; overleaf it is the next page."""
+    """Each character of a paragraph has that paragraph and its page as its place, across page breaks too."""
     for paragraph in document.paragraphs:
         for offset in {paragraph.start, (paragraph.start + paragraph.end - 1) // 2, paragraph.end - 1}:
             turned = sum(paragraph.start < page.start <= offset for page in document.pages)

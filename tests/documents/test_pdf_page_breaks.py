@@ -10,10 +10,10 @@ from hypothesis import given, settings, strategies as st
 from reportlab.pdfgen.canvas import Canvas
 
 from ollama_kit.documents import ReadDocument, read_document
-from ollama_kit.documents.assembly import assemble
-from ollama_kit.documents.document import Aside, Draft, HiddenText, Piece, Role
-from ollama_kit.documents.pdf.page_breaks import join_overleaf
-from ollama_kit.documents.pdf.paragraphs import Lines
+from ollama_kit.documents.document import HiddenText, ParagraphRole
+from ollama_kit.documents.draft import Aside, Draft, DraftParagraph, assemble
+from ollama_kit.documents.pdf.page_breaks import join_across_pages
+from ollama_kit.documents.pdf.reading_order import PageParagraph
 from tests.documents.pdfs import CHINESE, Draw, pdf
 from tests.documents.test_pdf import check_places, texts
 
@@ -29,7 +29,7 @@ def sheet(number: int, *body: str, font: str = "Helvetica") -> Draw:
         canvas.drawString(72, 800, "Supply Agreement" if font == "Helvetica" else "设备采购合同")
         for line, text in enumerate(body):
             canvas.drawString(72, 740 - 15 * line, text)
-        canvas.drawCenteredString(300, 40, f"- {number} -")
+        canvas.drawCentredString(300, 40, f"- {number} -")
 
     return draw
 
@@ -50,7 +50,7 @@ def two_pages(path: Path, last: str, first: str, *, font: str = "Helvetica", fil
         ("The Supplier grants to the Buyer for the whole term of this agreement a non-", "exclusive license."),
     ],
 )
-def test_a_sentence_goes_on_overleaf(tmp_path: Path, last: str, first: str) -> None:
+def test_a_sentence_continues_on_the_next_page(tmp_path: Path, last: str, first: str) -> None:
     """The foot stands before it and the head behind it; the rest of it is on its own page."""
     read = two_pages(tmp_path, last, first)
     whole = last + first if last.endswith("-") else f"{last} {first}"
@@ -78,7 +78,7 @@ def test_what_has_ended_does_not_go_on(tmp_path: Path, last: str, first: str) ->
     assert {last, first} <= set(texts(two_pages(tmp_path, last, first), "text"))
 
 
-def test_a_chinese_sentence_goes_on_overleaf(tmp_path: Path) -> None:
+def test_a_chinese_sentence_continues_on_the_next_page(tmp_path: Path) -> None:
     """Where its last line is full and the next is not indented; particulars line by line are not full."""
     full = "乙方逾期交货的，每逾期一日，应按逾期交付设备价款的万分之五向甲方支付违约金，"
     read = two_pages(tmp_path, full, "违约金总额不超过合同总价的10%。", font=CHINESE, fill=CLAUSE)
@@ -89,7 +89,7 @@ def test_a_chinese_sentence_goes_on_overleaf(tmp_path: Path) -> None:
     assert {named, "日期：2026年4月18日"} <= set(texts(read, "text"))
 
 
-_ROLES: tuple[Role, ...] = ("text", "text", "text", "table", "header", "footer", "turned")
+_ROLES: tuple[ParagraphRole, ...] = ("text", "text", "text", "table", "header", "footer", "turned")
 _PIECES = st.lists(
     st.tuples(st.integers(0, 1), st.sampled_from(_ROLES), st.sampled_from(["the laws of", "goods of the", "Done."])),
     min_size=1,
@@ -99,16 +99,18 @@ _PIECES = st.lists(
 
 @settings(deadline=None)
 @given(_PIECES)
-def test_nothing_is_lost_and_every_page_stays_whole(made: list[tuple[int, Role, str]]) -> None:
+def test_nothing_is_lost_and_every_page_stays_whole(made: list[tuple[int, ParagraphRole, str]]) -> None:
     """Whatever stands where: all words are there, what stands beside keeps its place, and pages follow each other."""
     draft, page = Draft(), 1
     for number, (turn, role, text) in enumerate(made):
         page += turn
         draft.asides.append(Aside(HiddenText("white", f"before {number}"), draft.here))
-        draft.add(Piece(f"{text} {number} of", page, role))
+        draft.add(DraftParagraph(f"{text} {number} of", page, role))
     words = Counter(word for piece in draft.pieces for word in piece.text.split())
     starts = [f"{text} {number} of" for number, (_, _, text) in enumerate(made)]
-    join_overleaf(draft, [Lines(piece.text, 0, 0, piece.role, full=True, flush=True) for piece in draft.pieces])
+    join_across_pages(
+        draft, [PageParagraph(piece.text, 0, 0, piece.role, full=True, flush=True) for piece in draft.pieces]
+    )
     read = assemble(draft, "a.pdf", "pdf", range(1, page + 1))
     assert Counter(read.text.split()) == words
     assert [read.text[one.offset :].startswith(starts[number]) for number, one in enumerate(read.hidden)] == (

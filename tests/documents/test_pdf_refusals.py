@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from reportlab.lib.pdfencrypt import StandardEncryption
 
-from ollama_kit.documents import Limits, read_document
-from ollama_kit.documents.pdf.legible import numbers
+from ollama_kit.documents import DocumentLimits, read_document
+from ollama_kit.documents.pdf.pdf_text import numbers
 from ollama_kit.errors import DocumentError
 from tests.documents.pdfs import both, by_hand, lines, nameless_glyphs, pdf, private_glyphs, scan
 
@@ -92,7 +92,7 @@ def test_a_pdf_that_is_cut_short_is_refused(tmp_path: Path, share: float) -> Non
     """pdfium would repair it and lose pages without a word."""
     path = pdf(tmp_path / "a.pdf", *[PAGE] * 30)
     path.write_bytes(path.read_bytes()[: int(path.stat().st_size * share)])
-    assert "cut short" in refused(path).message
+    assert "truncated" in refused(path).message
 
 
 def test_a_file_of_rubbish_with_a_pdfs_head_and_end_is_refused(tmp_path: Path) -> None:
@@ -119,10 +119,10 @@ def test_a_blank_document_is_refused(tmp_path: Path) -> None:
 def test_limits_are_kept(tmp_path: Path) -> None:
     """More bytes, pages or characters on a page than the limits allow: refused before they are read."""
     path = pdf(tmp_path / "a.pdf", PAGE, PAGE, PAGE)
-    assert "3 pages; the limit is 2" in refused(path, limits=Limits(pages=2)).message
-    assert "MB" in refused(path, limits=Limits(file_bytes=100)).message
-    assert "characters; the limit is 10" in refused(path, limits=Limits(page_chars=10)).message
-    assert read_document(path, limits=Limits(pages=3)).pages[-1].number == 3
+    assert "3 pages; the limit is 2" in refused(path, limits=DocumentLimits(pages=2)).message
+    assert "MB" in refused(path, limits=DocumentLimits(file_bytes=100)).message
+    assert "characters; the limit is 10" in refused(path, limits=DocumentLimits(page_chars=10)).message
+    assert read_document(path, limits=DocumentLimits(pages=3)).pages[-1].number == 3
 
 
 def test_page_numbers_are_drawn_together() -> None:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from ollama_kit.documents import read_document
-from ollama_kit.documents.assembly import assemble
-from ollama_kit.documents.plain import begins_clause, read_plain
+from ollama_kit.documents.draft import assemble
+from ollama_kit.documents.plain_text import begins_clause, read_plain
 from tests.documents.test_pdf import CONTRACTS, check_places, texts
 
 GOLD = sorted((CONTRACTS / "zh_synthetic").glob("*.txt"))

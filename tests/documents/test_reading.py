@@ -10,8 +10,8 @@ import pytest
 
 import ollama_kit.documents as documents
 from ollama_kit.documents import read_document
-from ollama_kit.documents.assembly import assemble
-from ollama_kit.documents.document import Anchor, Aside, Draft, Note, Piece
+from ollama_kit.documents.document import Note
+from ollama_kit.documents.draft import Anchor, Aside, Draft, DraftParagraph, assemble
 from ollama_kit.errors import DocumentError
 from tests.documents.docxs import body, run
 from tests.documents.pdfs import lines, pdf
@@ -63,7 +63,7 @@ def test_a_text_called_pdf_is_no_pdf(tmp_path: Path) -> None:
 
 def test_places_are_within_the_text() -> None:
     """An offset outside the text is a mistake of the caller's, not place 0; notes beyond the end stand at the end."""
-    draft = Draft([Piece("one"), Piece("two")], [Aside(Note("comment", "late"), Anchor(9, 3))])
+    draft = Draft([DraftParagraph("one"), DraftParagraph("two")], [Aside(Note("comment", "late"), Anchor(9, 3))])
     read = assemble(draft, "a", "txt")
     assert [read.place(at).paragraph for at in range(8)] == [1, 1, 1, 1, 2, 2, 2, 2]
     assert read.notes[0].offset == 7

@@ -220,7 +220,7 @@ def _page_edge(number: str) -> Callable[[Canvas, Any], None]:
         canvas.setFont("Times-Roman", 8.5)
         canvas.drawString(72, 752, f"Service Agreement {number.partition(' ')[2]}")
         canvas.drawRightString(540, 752, "Confidential")
-        canvas.drawCenteredString(306, 40, f"Page {template.page}")
+        canvas.drawCentredString(306, 40, f"Page {template.page}")
 
     return draw
 

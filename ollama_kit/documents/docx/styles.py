@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ollama_kit.documents.document import HiddenRule
-from ollama_kit.documents.docx.package import W, attribute, switched_on
+from ollama_kit.documents.docx.opc import W, attribute, switched_on
 
 TINY_HALF_POINTS = 5
 PAPER = 0xF0
@@ -33,7 +33,7 @@ class Look:
         )
 
     def hides(self, *, on_color: bool) -> HiddenRule | None:
-        """Why nobody sees it. `on_color`: it stands on a colored cell, or may do so by its table's style."""
+        """Why nobody sees it. `on_color`: it is on a colored cell, or may do so by its table's style."""
         if self.vanish:
             return "vanish"
         if self.color and _is_paper(self.color) and not self.shaded and not on_color:

@@ -1,11 +1,7 @@
-"""What the writers of every job share: text that only says something, templates, style sheets, cells, file names.
+"""What the writers of every job share.
 
-plain       text without what acts instead of being read
-rendering   a template, everything printed escaped
-markdown    text that Markdown shows as it is
-markup      text that HTML shows as it is
-style       a page's style sheet and the policy that allows it alone
-cells       text that no spreadsheet takes for a formula
-filenames   names that every system takes, numbered where two are one
-outputs     formats by name, and files written whole or not at all
+escaping        text without what acts instead of being read: plain, for Markdown, HTML and the cells of a spreadsheet
+rendering       a template, everything printed escaped
+page_templates  a Markdown text; a page's style sheet and the policy that allows it alone
+output_files    formats by name; file names that every system takes; files written whole or not at all
 """

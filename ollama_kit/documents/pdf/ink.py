@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any, NamedTuple
 
-from ollama_kit.documents.pdf.calls import address, calls
-from ollama_kit.documents.pdf.opening import raw
+from ollama_kit.documents.pdf.pdfium import address, calls, raw
 
 Box = tuple[float, float, float, float]
 Matrix = tuple[float, float, float, float, float, float]
@@ -164,7 +163,7 @@ def _edges(handle: int, matrix: Matrix) -> Iterator[Box]:
 
 
 def _bounds(handle: int, matrix: Matrix) -> Box | None:
-    """The box of an object, less what its clip cuts off (of a clip that is no rectangle: less than that)."""
+    """The box of an object, less what its clip cuts off (of a clip that is not a rectangle: less than that)."""
     left, bottom, right, top = (ctypes.c_float() for _ in range(4))
     if not raw().FPDFPageObj_GetBounds(_pointer(handle), left, bottom, right, top):
         return None

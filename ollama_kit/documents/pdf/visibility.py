@@ -1,4 +1,4 @@
-"""Which words of a page nobody sees, and why; and whether the page is a scan whose text was recognized."""
+"""Which words of a page are hidden, and why; and whether the page is a scan whose text was recognized."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ SCAN_SHARE = 0.5
 """A picture over this share of the page makes it a scan, if its text is drawn without ink."""
 
 
-class Seen(NamedTuple):
-    """The words in sight; the others with their rule; whether what is in sight was recognized in a picture."""
+class VisibleWords(NamedTuple):
+    """The visible words; the others with their rule; whether the visible ones were recognized in a picture."""
 
     words: list[Word]
     hidden: list[tuple[Word, HiddenRule]]
     recognized: bool
 
 
-def seen(words: Sequence[Word], painted: Painted, paper: Box) -> Seen:
+def split_visible(words: Sequence[Word], painted: Painted, paper: Box) -> VisibleWords:
     """The words of a page, parted. `paper` is the part of the page that is shown."""
     bands = _bands(painted.shapes, paper)
     verdicts = [_verdict(word, bands[_band(word.y0 + word.y1)], paper) for word in words]
@@ -55,14 +55,14 @@ def _bands(shapes: Sequence[Shape], paper: Box) -> dict[int, deque[Shape]]:
     return bands
 
 
-def _parted(words: Iterable[Word], verdicts: Iterable[HiddenRule | None], *, recognized: bool) -> Seen:
+def _parted(words: Iterable[Word], verdicts: Iterable[HiddenRule | None], *, recognized: bool) -> VisibleWords:
     shown, hidden = [], []
     for word, verdict in zip(words, verdicts, strict=True):
         if verdict is None:
             shown.append(word)
         else:
             hidden.append((word, verdict))
-    return Seen(shown, hidden, recognized)
+    return VisibleWords(shown, hidden, recognized)
 
 
 def _verdict(word: Word, shapes: deque[Shape], paper: Box) -> HiddenRule | None:

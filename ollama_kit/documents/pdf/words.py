@@ -1,7 +1,8 @@
-"""The words of a page: characters between white space, of one ink and one line, with the box around them.
+"""The words of a page: characters between whitespace, of one ink and one line, with the box around them; and the words
+turned so that they run from left to right and lines go down, whatever the rotation of the page or their own.
 
 pdfium (FPDFText_*) gives characters in the order of the file, puts a space where it sees a gap and a line end where
-the text goes on elsewhere. Boxes are asked for at the ends of a word only: each call costs as much as laying it out.
+the text continues elsewhere. Boxes are asked for at the ends of a word only: each call costs as much as laying it out.
 """
 
 from __future__ import annotations
@@ -9,13 +10,13 @@ from __future__ import annotations
 import ctypes
 import math
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from ollama_kit.documents.pdf.calls import address, calls
-from ollama_kit.documents.pdf.ink import PLAIN, Ink, Painted
-from ollama_kit.documents.pdf.opening import raw
+from ollama_kit.documents.pdf.ink import PLAIN, Box, Ink, Painted
+from ollama_kit.documents.pdf.pdfium import address, calls, raw
 
 LINE_END_HYPHENS = "\x02\ufffe"
 """What pdfium gives for a hyphen at the end of a line, with no line end behind it."""
@@ -28,7 +29,7 @@ class Word(NamedTuple):
 
     `glued`: no space before it. `line`: lines of the file's own order, from 0. `order`: of its first letter among all
     that is painted, -1 where it is not known. `legible`: False
-    where the file does not say which characters the shapes stand for. `number`: of the first letter in the file."""
+    where the file does not say which characters the shapes represent. `number`: of the first letter in the file."""
 
     text: str
     x0: float
@@ -133,3 +134,40 @@ class _Reader:
                     begun, ink, order = index, other, later
                 first = handle
         yield begun, stop, ink, order
+
+
+def upright(words: Iterable[Word]) -> list[tuple[int, list[Word]]]:
+    """The words by direction (0, 90, 180, 270, or -1 for slanted), that of most characters first.
+
+    Slanted words (stamps, watermarks) keep the file's order."""
+    groups: dict[int, list[Word]] = {}
+    weights: Counter[int] = Counter()
+    for word in words:
+        direction = _direction(word.angle)
+        box = turned(direction, (word.x0, word.y0, word.x1, word.y1))
+        groups.setdefault(direction, []).append(word._replace(x0=box[0], y0=box[1], x1=box[2], y1=box[3]))
+        weights[direction] += len(word.text)
+    return sorted(groups.items(), key=lambda group: (group[0] < 0, -weights[group[0]]))
+
+
+def turned(direction: int, box: Box) -> Box:
+    """A box of the page (y counts upwards) as seen when text of that direction runs to the right; y then down.
+
+    The direction is clockwise, so 270 runs up the page.
+
+    >>> turned(0, (1, 2, 3, 5)), turned(270, (1, 2, 3, 5))
+    ((1, -5, 3, -2), (2, 1, 5, 3))
+    """
+    left, bottom, right, top = box
+    if direction == 90:
+        return -top, -right, -bottom, -left
+    if direction == 180:
+        return -right, bottom, -left, top
+    if direction == 270:
+        return bottom, left, top, right
+    return left, -top, right, -bottom
+
+
+def _direction(angle: int) -> int:
+    nearest = round(angle / 90) * 90
+    return nearest % 360 if abs(angle - nearest) <= 5 else -1

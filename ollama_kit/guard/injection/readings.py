@@ -14,7 +14,7 @@ from itertools import product
 
 from ollama_kit.guard.injection import spellings
 from ollama_kit.guard.injection.tables import word_lists
-from ollama_kit.text.literals import search_for
+from ollama_kit.text.pattern_search import search_for
 
 _CJK = "\u3400-\u9fff"
 _INVISIBLE = (

@@ -11,7 +11,7 @@ from operator import or_
 
 from ollama_kit.guard.injection.speech import binds_parties, is_supplied, narrates, relates, without_quotations
 from ollama_kit.guard.injection.tables import LANGUAGES, START, InjectionRule, concepts, outline, rules, stands_for
-from ollama_kit.text.literals import SHORTEST, Literals, expected, required
+from ollama_kit.text.pattern_search import SHORTEST, Literals, expected, required
 
 REPORTED = 0.45
 """What is left of a score where the text only speaks about an injection: the suspicious part is a quotation."""

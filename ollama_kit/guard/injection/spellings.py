@@ -11,7 +11,7 @@ from functools import cache
 from itertools import product
 
 from ollama_kit.guard.injection.tables import word_lists
-from ollama_kit.text.literals import search_for
+from ollama_kit.text.pattern_search import search_for
 
 _CJK = "\u3400-\u9fff"
 _JOINTS = r"_.*+|\\\-"

@@ -14,7 +14,7 @@ from ollama_kit.jobs.contract.meaning import figures_alike, meaning_of, rate_mea
 from ollama_kit.jobs.contract.passages import Evidence
 from ollama_kit.jobs.contract.proof.figures import figures_of
 from ollama_kit.jobs.contract.proof.own_words import sides_in
-from ollama_kit.text.similarity import letters_of
+from ollama_kit.text.locate import letters_of
 
 _SAID = {
     "zh": ("规则读到“{}”，模型没有", "规则读到“{}”，模型也说到，但未证实", "模型读到“{}”，规则没有"),

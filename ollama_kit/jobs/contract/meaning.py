@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ollama_kit.jobs.contract.proof.figures import Figure, figures_of, is_whole
-from ollama_kit.text.similarity import letters_of
+from ollama_kit.text.locate import letters_of
 
 
 def meaning_of(value: Any) -> str:

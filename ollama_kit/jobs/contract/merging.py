@@ -12,7 +12,7 @@ from ollama_kit.jobs.contract.passages import ContractText, Evidence
 from ollama_kit.jobs.contract.proof.own_words import sides_in_order
 from ollama_kit.jobs.contract.proof.prover import Claim, Prover
 from ollama_kit.jobs.contract.questions.questionnaire import Question
-from ollama_kit.text.similarity import alike, letters_of
+from ollama_kit.text.locate import alike, letters_of
 
 ORDERS = "injection/"
 """Findings of this stage say that words talk to the model; an answer that rests on nothing else is not proven."""

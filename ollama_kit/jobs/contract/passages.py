@@ -10,8 +10,8 @@ from functools import cache, cached_property
 
 from ollama_kit.documents.document import ReadDocument
 from ollama_kit.jobs.contract.facts.numbers import Numbers
-from ollama_kit.text.figures.windows import matches_near
 from ollama_kit.text.folding import FoldedViews
+from ollama_kit.text.pattern_search import matches_near
 from ollama_kit.text.spans import Edit, SpanMap, apply
 
 LONGEST_SENTENCE = 1200

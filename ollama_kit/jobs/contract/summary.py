@@ -10,7 +10,7 @@ from ollama_kit.jobs.contract.answers import Answered, PlainSummary, Sentence
 from ollama_kit.jobs.contract.passages import Evidence
 from ollama_kit.jobs.contract.proof.figures import figures_of
 from ollama_kit.jobs.contract.proof.own_words import sides_in
-from ollama_kit.text.similarity import ALIKE, alike, letters_of
+from ollama_kit.text.locate import ALIKE, alike, letters_of
 
 PAGE_CHARACTERS = {"zh": 1_000, "en": 2_800}
 """What a page holds beside its headings, in one column of 11 points."""

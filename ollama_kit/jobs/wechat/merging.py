@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from ollama_kit.jobs.wechat.message import Message
 from ollama_kit.jobs.wechat.summary import Question, Refused, Todo, Topic
-from ollama_kit.text.similarity import ALIKE, alike
+from ollama_kit.text.locate import ALIKE, alike
 
 T = TypeVar("T", Topic, Todo, Question)
 Due = Callable[[str, datetime], Any]

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import cache
 
 from ollama_kit.text.dates import days
-from ollama_kit.text.dates.pieces import Day, Rule
+from ollama_kit.text.dates.days import Day, TimeRule
 from ollama_kit.text.figures.numerals import NUMERAL_CLASS, TENS_CLASS, small_number
 
 _RELATIVE = {
@@ -42,7 +42,7 @@ _NOT_A_DAY = "楼线机位门院馆厅店桌岗文柜库车口厂房仓梯舱坑
 
 
 @cache
-def chinese_rules() -> tuple[Rule, ...]:
+def chinese_rules() -> tuple[TimeRule, ...]:
     """Every rule for a day in Chinese."""
     words = "|".join(sorted((word for word in _RELATIVE if len(word) > 1), key=len, reverse=True))
     place = "(?P<place>初|中旬?|底|末|上旬|下旬)"
@@ -85,7 +85,7 @@ def chinese_rules() -> tuple[Rule, ...]:
     )
 
 
-def _longer_rules() -> tuple[Rule, ...]:
+def _longer_rules() -> tuple[TimeRule, ...]:
     return (
         (re.compile(r"(?<![个岁年日\d])月(?P<place>初|中|底|末)(?![之])"), _month_place),
         (

@@ -1,19 +1,23 @@
-"""The day that a word means, counted from the moment it is said at. Both languages' words lead here.
+"""The parts that a deadline is said in (a day, a part of the day, a clock time), and the day that a word means, counted
+from the moment it is said at. The words of both languages lead here.
 
 The rules, for a week that begins on Monday:
 - 周五, Friday: the next one, today counted. 这周五, this Friday: of this calendar week, even if it is over.
   下周五, next Friday: of the next calendar week. 下下周一: of the one after.
 - 10号, the 10th: of this month, or the next one where that day is over. 3月10号, March 10: of this year, or the next.
-- A span stands for its last day: 下周 is the Sunday of the next week, Q2 the 30th of June. 月初 and 年初 are the first
+- A span means its last day: 下周 is the Sunday of the next week, Q2 the 30th of June. 月初 and 年初 are the first
   day, 月中 the 15th, 月底 the last.
-- A day that the calendar has not (30 February) is refused and never moved.
+- A day that is not in the calendar (30 February) is refused and never moved.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import Literal
 
-from ollama_kit.text.dates.pieces import DAY_OF_MONTH, FULL, MONTH_AND_DAY, RELATIVE, WEEKDAY, Day
 from ollama_kit.text.dates.reckoning import (
     calendar_day,
     day_of_week,
@@ -22,6 +26,90 @@ from ollama_kit.text.dates.reckoning import (
     next_weekday,
     quarter_of,
 )
+from ollama_kit.text.folding import FoldedViews
+from ollama_kit.text.pattern_search import longest_first
+
+Precision = Literal["minute", "hour", "part_of_day", "day", "week", "month", "quarter", "year"]
+
+WEEKDAY, RELATIVE, DAY_OF_MONTH, MONTH_AND_DAY, FULL = range(5)
+"""How exactly a day is named. Where two names of one day differ, the more exact one is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """The day that words mean; of a span (a week, a month) the last one.
+
+    `rank`: how exactly it is named. `every_week`: only a weekday is said, so that a week later is as good. `at`: the
+    moment itself, where the words say one (in two hours).
+    """
+
+    day: date
+    precision: Precision = "day"
+    confidence: float = 0.95
+    rank: int = RELATIVE
+    every_week: bool = False
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of the day. `ends` is (hour, minute) of its end, by which what is due in it is due."""
+
+    name: str
+    ends: tuple[int, int]
+    confidence: float = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A clock time. `half`: am or pm where it is said. `exact`: minutes are said. `plain`: it is not to be guessed
+    whether it is am or pm (24 hours, 09:30). `weak`: no time unless a day or a part of the day is beside it."""
+
+    hour: int
+    minute: int = 0
+    half: Literal["am", "pm"] | None = None
+    exact: bool = False
+    plain: bool = False
+    weak: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedTime:
+    """Words at `[start:end]` of the caller's text that name a time, and why it is not a deadline."""
+
+    text: str
+    start: int
+    end: int
+    reason: str
+
+
+Meaning = Day | Part | Clock | str
+"""What a piece says; a text is the reason why it cannot be resolved."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeMention:
+    """One such part at `[start:end]` of the text."""
+
+    start: int
+    end: int
+    meaning: Meaning
+
+
+TimeRule = tuple[re.Pattern[str], Callable[[re.Match[str], datetime], Meaning | None]]
+"""A pattern over folded text, and what a match means when said at a moment; None where it is not a time after all."""
+
+
+def find_mentions(seen: FoldedViews, said_at: datetime, rules: Sequence[TimeRule]) -> list[TimeMention]:
+    """Every piece in order; of two that overlap the one that starts first, then the longer."""
+    found = []
+    for pattern, resolve in rules:
+        for match in pattern.finditer(seen.folded):
+            meaning = resolve(match, said_at)
+            if meaning is not None:
+                found.append(TimeMention(match.start(), match.end(), meaning))
+    return longest_first(found)
+
 
 PAST = "it is in the past"
 AGAIN = "it comes again and again"

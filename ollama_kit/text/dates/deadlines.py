@@ -10,14 +10,24 @@ from functools import cache
 
 from ollama_kit.errors import UsageError
 from ollama_kit.text.dates.chinese import chinese_rules
-from ollama_kit.text.dates.days import AGAIN, full_date
-from ollama_kit.text.dates.delays import delay_rules
+from ollama_kit.text.dates.days import (
+    AGAIN,
+    WEEKDAY,
+    Clock,
+    Day,
+    Meaning,
+    Part,
+    Precision,
+    RefusedTime,
+    TimeMention,
+    find_mentions,
+    full_date,
+)
 from ollama_kit.text.dates.english import english_rules
-from ollama_kit.text.dates.hours import hour_rules, moment
-from ollama_kit.text.dates.pieces import WEEKDAY, Clock, Day, Meaning, Part, Piece, Precision, Refused, find_pieces
+from ollama_kit.text.dates.times import delay_rules, hour_rules, moment
 from ollama_kit.text.dates.written import written_dates
-from ollama_kit.text.figures.pairs import longest_first
 from ollama_kit.text.folding import FoldedViews
+from ollama_kit.text.pattern_search import longest_first
 
 _LOOK_BACK = 24
 _LONGEST_GAP = 12
@@ -49,11 +59,11 @@ class Deadline:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FoundDeadlines:
     """All times of a text: those resolved, and those that cannot be, with the reason. Both in order of place."""
 
     deadlines: tuple[Deadline, ...]
-    refused: tuple[Refused, ...]
+    refused: tuple[RefusedTime, ...]
 
 
 def resolve_deadline(text: str, said_at: datetime) -> Deadline | None:
@@ -77,8 +87,8 @@ def find_deadlines(text: str, said_at: datetime) -> tuple[Deadline, ...]:
     return read_deadlines(text, said_at).deadlines
 
 
-def read_deadlines(text: str, said_at: datetime) -> Reading:
-    """Every time in `text`, resolved or refused with the reason (the past, a day the calendar has not)."""
+def read_deadlines(text: str, said_at: datetime) -> FoundDeadlines:
+    """Every time in `text`, resolved or refused with the reason (the past, a day that is not in the calendar)."""
     if said_at.utcoffset() is None:
         raise UsageError(
             f"the moment of a message has no time zone: {said_at.isoformat()}",
@@ -86,9 +96,9 @@ def read_deadlines(text: str, said_at: datetime) -> Reading:
         )
     seen = FoldedViews.of(text)
     deadlines: list[Deadline] = []
-    refused: list[Refused] = []
-    before: tuple[Piece, ...] = ()
-    for group in _groups(seen, _pieces(seen, said_at)):
+    refused: list[RefusedTime] = []
+    before: tuple[TimeMention, ...] = ()
+    for group in _groups(seen, _mentions(seen, said_at)):
         floor = deadlines[-1].end if deadlines else 0
         found = _resolved(seen, group, _context(seen, before, group), said_at, floor)
         before = group
@@ -96,18 +106,18 @@ def read_deadlines(text: str, said_at: datetime) -> Reading:
             deadlines.append(found)
         elif found is not None:
             refused.append(found)
-    return Reading(tuple(deadlines), tuple(refused))
+    return FoundDeadlines(tuple(deadlines), tuple(refused))
 
 
-def _pieces(seen: FoldedViews, said_at: datetime) -> list[Piece]:
+def _mentions(seen: FoldedViews, said_at: datetime) -> list[TimeMention]:
     rules = (*chinese_rules(), *english_rules(), *delay_rules(), *hour_rules())
-    absolute = [Piece(one.start, one.end, full_date(one.year, one.month, one.day)) for one in written_dates(seen)]
-    return longest_first([*absolute, *find_pieces(seen, said_at, rules)])
+    absolute = [TimeMention(one.start, one.end, full_date(one.year, one.month, one.day)) for one in written_dates(seen)]
+    return longest_first([*absolute, *find_mentions(seen, said_at, rules)])
 
 
-def _groups(seen: FoldedViews, pieces: list[Piece]) -> Iterator[tuple[Piece, ...]]:
+def _groups(seen: FoldedViews, pieces: list[TimeMention]) -> Iterator[tuple[TimeMention, ...]]:
     """The pieces that together say one time."""
-    group: list[Piece] = []
+    group: list[TimeMention] = []
     for piece in pieces:
         if group and not _joins(seen.text[group[-1].end : piece.start], group, piece):
             yield tuple(group)
@@ -128,7 +138,7 @@ def _to() -> re.Pattern[str]:
     return re.compile(r"\s?(?:-|–|—|~|～|到|至|to|and|和)\s?", re.IGNORECASE)
 
 
-def _joins(gap: str, group: list[Piece], piece: Piece) -> bool:
+def _joins(gap: str, group: list[TimeMention], piece: TimeMention) -> bool:
     """Whether `piece`, behind `gap`, says more about the time that the group says."""
     glue = _glue().fullmatch(gap) if len(gap) <= _LONGEST_GAP else None
     if (
@@ -161,7 +171,11 @@ def _agree(first: Day, second: Day) -> bool:
     return first.day == second.day
 
 
-def _context(seen: FoldedViews, before: tuple[Piece, ...], group: tuple[Piece, ...]) -> tuple[Piece, ...]:
+def _context(
+    seen: FoldedViews, before: tuple[TimeMention, ...], group: tuple[TimeMention, ...]
+) -> tuple[TimeMention, ...]:
+    seen: FoldedViews, before: tuple[TimeMention, ...], group: tuple[TimeMention, ...]
+) -> tuple[TimeMention, ...]:
     """What a clock time takes over from the one before it: 明天下午3点到5点."""
     if not before or not isinstance(group[0].meaning, Clock):
         return ()
@@ -170,12 +184,12 @@ def _context(seen: FoldedViews, before: tuple[Piece, ...], group: tuple[Piece, .
 
 
 def _resolved(
-    seen: FoldedViews, group: tuple[Piece, ...], context: tuple[Piece, ...], said_at: datetime, floor: int
-) -> Deadline | Refused | None:
+    seen: FoldedViews, group: tuple[TimeMention, ...], context: tuple[TimeMention, ...], said_at: datetime, floor: int
+) -> Deadline | RefusedTime | None:
     start, end, limit, denied = _frame(seen, group, floor)
     reasons = [piece.meaning for piece in group if isinstance(piece.meaning, str)]
     if reasons:
-        return Refused(seen.text[start:end], start, end, reasons[0])
+        return RefusedTime(seen.text[start:end], start, end, reasons[0])
     days = [piece.meaning for piece in (*group, *context) if isinstance(piece.meaning, Day)]
     part = next((piece.meaning for piece in (*group, *context) if isinstance(piece.meaning, Part)), None)
     clock = next((piece.meaning for piece in group if isinstance(piece.meaning, Clock)), None)
@@ -247,7 +261,7 @@ def _denial() -> re.Pattern[str]:
     return re.compile(r"(?:不是|并非|不再是?|而非|(?<![a-z])not)\s?\Z", re.IGNORECASE)
 
 
-def _frame(seen: FoldedViews, group: tuple[Piece, ...], floor: int) -> tuple[int, int, bool, bool]:
+def _frame(seen: FoldedViews, group: tuple[TimeMention, ...], floor: int) -> tuple[int, int, bool, bool]:
     """(start, end, whether it is a limit, whether it is denied): the span with the words that make it a limit."""
     start, end = group[0].start, group[-1].end
     inner = seen.folded[start:end]

@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import cache
 
 from ollama_kit.text.dates import days
-from ollama_kit.text.dates.pieces import Day, Rule
+from ollama_kit.text.dates.days import Day, TimeRule
 from ollama_kit.text.dates.written import MONTH, month_number
 
 _RELATIVE = {"yesterday": -1, "today": 0, "this": 0, "to": 0, "tonight": 0, "tomorrow": 1, "tmr": 1, "tmrw": 1}
@@ -29,7 +29,7 @@ def _rule(pattern: str) -> re.Pattern[str]:
 
 
 @cache
-def english_rules() -> tuple[Rule, ...]:
+def english_rules() -> tuple[TimeRule, ...]:
     """Every rule for a day in English."""
     full = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
     short = "(?-i:Mon|Tues?|Wed|Thu|Thurs?|Fri|Sat|Sun)"
@@ -49,7 +49,7 @@ def english_rules() -> tuple[Rule, ...]:
     )
 
 
-def _longer_rules() -> tuple[Rule, ...]:
+def _longer_rules() -> tuple[TimeRule, ...]:
     quarter = r"q(?P<quarter>[1-4])(?:\s?(?P<year>20\d\d))?"
     return (
         (_rule(rf"(?:{_PLACE})(?:{_SPAN}|{quarter}|{_MONTH}(?:\s(?P<of_year>20\d\d))?)"), _place_of),
@@ -92,7 +92,7 @@ def _month_and_day(found: re.Match[str], said_at: datetime) -> Day | str:
 
 
 def _day_of_month(found: re.Match[str], said_at: datetime) -> Day | str | None:
-    """the 15th, where nothing follows that it could count (the 2nd attempt), or a word for a limit stands before."""
+    """the 15th, where nothing follows that it could count (the 2nd attempt), or a word for a limit comes before."""
     limited = re.search(
         r"\b(?:by|before|until|till|on|than|due)\s\Z", found.string[max(0, found.start() - 8) : found.start()]
     )

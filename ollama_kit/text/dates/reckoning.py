@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 
 def calendar_day(year: int, month: int, day: int) -> date | None:
-    """The date, or None where the calendar has none such (30 February, month 13)."""
+    """The date, or None where it is not in the calendar (30 February, month 13)."""
     try:
         return date(year, month, day)
     except ValueError:

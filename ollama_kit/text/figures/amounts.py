@@ -8,12 +8,17 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cache
 
-from ollama_kit.text.figures.capitals import CENTS, WHOLE, amount_in_words
-from ollama_kit.text.figures.numerals import DIGITS
-from ollama_kit.text.figures.pairs import end_of_pair, longest_first
-from ollama_kit.text.figures.windows import any_of, matches_near
-from ollama_kit.text.figures.words import ENGLISH_NUMBER, number_at_end
+from ollama_kit.text.figures.numerals import (
+    CENTS,
+    DIGITS,
+    ENGLISH_NUMBER,
+    WHOLE,
+    amount_in_words,
+    end_of_pair,
+    number_at_end,
+)
 from ollama_kit.text.folding import FoldedViews
+from ollama_kit.text.pattern_search import any_of, longest_first, matches_near
 
 _CURRENCIES = {
     "CNY": "人民币 rmb cny ￥ ¥ 元人民币 元 圆 圓 块钱 yuan renminbi",
@@ -51,13 +56,13 @@ _SCALES = {
 }
 _NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,5}(?!\d)|\d{1,15})(?:\.\d{1,6})?"
 _NOT_MONEY = "旦素月年件器老帅首宵组宇勋"
-"""What follows 元 in words that are no money: 元旦, 元素."""
+"""What follows 元 in words that are not money: 元旦, 元素."""
 
 
 @dataclass(frozen=True, slots=True)
 class Amount:
     """One amount of money at `[start:end]` of the caller's text. `figures` and `words` are its two ways of writing;
-    one of them is None where it stands alone. `currency` is the ISO 4217 code; ¥ and 元 count as CNY, $ as USD."""
+    one of them may be None. `currency` is the ISO 4217 code; ¥ and 元 count as CNY, $ as USD."""
 
     text: str
     start: int
@@ -93,7 +98,7 @@ def amounts_in(seen: FoldedViews) -> tuple[Amount, ...]:
 
 
 def _names(behind: bool) -> str:
-    """A pattern for the names of currencies that stand behind a number, or before one; € and £ do both."""
+    """A pattern for the names of currencies that follow a number, or come before one; € and £ do both."""
     fit = [name for name in _CODES if (name[-1] not in "$￥¥" if behind else name not in _BEHIND_ONLY)]
     escaped = [re.escape(name).replace(r"\ ", r"\s") for name in sorted(fit, key=len, reverse=True)]
     return "|".join(rf"{name}(?!\s?\d)" if behind and name in "€£" else name for name in escaped)
@@ -101,7 +106,7 @@ def _names(behind: bool) -> str:
 
 @cache
 def _currency(behind: bool) -> re.Pattern[str]:
-    """The names of currencies that stand there; with a blank for each kind of blank."""
+    """The names of currencies there; with a space for each kind of whitespace."""
     fit = [name for name in _CODES if (name[-1] not in "$￥¥" if behind else name not in _BEHIND_ONLY)]
     return any_of(name.split()[0] for name in fit)
 
@@ -220,7 +225,7 @@ def _in_english(seen: FoldedViews) -> Iterator[Amount]:
 
 
 def _paired(text: str, singles: list[Amount]) -> Iterator[Amount]:
-    """The amounts, with figures and words that stand for each other joined."""
+    """The amounts, with figures and words that mean each other joined."""
     waiting: Amount | None = None
     for found in singles:
         end = _end_of_pair(text, waiting, found) if waiting is not None else 0

@@ -9,11 +9,9 @@ from fractions import Fraction
 from functools import cache
 from typing import Literal
 
-from ollama_kit.text.figures.numerals import NUMERAL_CLASS, read_numeral
-from ollama_kit.text.figures.pairs import end_of_pair, longest_first
-from ollama_kit.text.figures.windows import any_of, matches_near
-from ollama_kit.text.figures.words import ENGLISH_NUMBER, number_at_end
+from ollama_kit.text.figures.numerals import ENGLISH_NUMBER, NUMERAL_CLASS, end_of_pair, number_at_end, read_numeral
 from ollama_kit.text.folding import FoldedViews
+from ollama_kit.text.pattern_search import any_of, longest_first, matches_near
 
 Per = Literal["day", "week", "month", "year"]
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 from ollama_kit.guard.injection.lookalikes import fold
 from ollama_kit.guard.injection.payloads import payloads
 from ollama_kit.guard.injection.sentences import Sentences
-from ollama_kit.text.literals import required, search_for
+from ollama_kit.text.pattern_search import required, search_for
 
 
 @settings(deadline=None, max_examples=200)

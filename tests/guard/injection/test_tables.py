@@ -12,7 +12,7 @@ import pytest
 
 from ollama_kit.guard.injection.scoring import rule_set
 from ollama_kit.guard.injection.tables import LANGUAGES, concepts, rules, word_lists
-from ollama_kit.text.literals import required
+from ollama_kit.text.pattern_search import required
 from tests.guard.injection.lines import labeled
 
 PARSER = importlib.import_module("re._parser" if sys.version_info >= (3, 11) else "sre_parse")

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ollama_kit.documents.assembly import assemble
 from ollama_kit.documents.document import ReadDocument
-from ollama_kit.documents.plain import read_plain
+from ollama_kit.documents.draft import assemble
+from ollama_kit.documents.plain_text import read_plain
 from ollama_kit.documents.reading import read_document
 from ollama_kit.jobs.contract.contract_facts import ContractFacts
 from ollama_kit.jobs.contract.extraction import extract_facts

@@ -15,7 +15,7 @@ from ollama_kit.documents.document import Paragraph
 from ollama_kit.jobs.contract import extraction
 from ollama_kit.jobs.contract.passages import ContractText, Evidence, sentence_around
 from ollama_kit.text.checksums import credit_code_check
-from ollama_kit.text.figures.capitals import to_chinese_capital
+from ollama_kit.text.figures.numerals import to_chinese_capital
 from tests.jobs.contract.samples import NAMES, annotated, contract, document, facts_of
 
 ENGLISH = """SERVICE AGREEMENT

@@ -26,7 +26,7 @@ from hypothesis import given, settings, strategies as st
 from markdown_it import MarkdownIt
 
 from ollama_kit import resources
-from ollama_kit.documents.pages.plain import one_line, plain_text
+from ollama_kit.documents.pages.escaping import one_line, plain_text
 from ollama_kit.errors import SpecError, UsageError
 from ollama_kit.jobs.wechat import writers
 from ollama_kit.jobs.wechat.summary import Coverage, Failure, Finding, Question, Refused, Summary, Todo, Topic

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given, settings, strategies as st
 from icalendar import Calendar
 
-from ollama_kit.documents.pages.plain import one_line
+from ollama_kit.documents.pages.escaping import one_line
 from ollama_kit.jobs.wechat.message import CHINA, Message
 from ollama_kit.jobs.wechat.summary import Summary, Todo
 from ollama_kit.jobs.wechat.writers import write_ics

@@ -7,8 +7,9 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ollama_kit.text.dates import terms, written
-from ollama_kit.text.figures import amounts, percentages, windows
+from ollama_kit.text import pattern_search
+from ollama_kit.text.dates import written
+from ollama_kit.text.figures import amounts, percentages
 from ollama_kit.text.folding import FoldedViews
 
 PIECES = [
@@ -39,7 +40,7 @@ PIECES = [
 
 @pytest.mark.parametrize(
     "parse",
-    [amounts.parse_amounts, percentages.parse_percentages, terms.parse_terms, written.parse_dates],
+    [amounts.parse_amounts, percentages.parse_percentages, written.parse_terms, written.parse_dates],
 )
 @settings(deadline=None, max_examples=150)
 @given(st.lists(st.sampled_from([f"{piece}{gap}" for piece in PIECES for gap in ("", " ")]), max_size=20))
@@ -49,7 +50,7 @@ def test_nothing_is_lost_between_windows(parse: object, pieces: list[str]) -> No
     text = "".join(pieces)
     near = parse(text)
     with pytest.MonkeyPatch.context() as patch:
-        for module in (amounts, percentages, terms, written):
+        for module in (amounts, percentages, written):
             patch.setattr(module, "matches_near", lambda pattern, inside, *_: pattern.finditer(inside))
         assert near == parse(text)
 
@@ -58,7 +59,7 @@ def test_nothing_is_lost_between_windows(parse: object, pieces: list[str]) -> No
 @given(st.text(alphabet="ab.", max_size=80), st.integers(0, 9), st.integers(0, 9))
 def test_windows_are_apart_and_hold_every_anchor(text: str, before: int, behind: int) -> None:
     """In order, none longer than the text, their sum no more than it."""
-    spans = list(windows.windows(text, windows.any_of(["a"]), before, behind))
+    spans = list(pattern_search.windows(text, pattern_search.any_of(["a"]), before, behind))
     assert all(0 <= start < end <= len(text) for start, end in spans)
     assert all(first[1] < second[0] for first, second in pairwise(spans))
     for at, character in enumerate(text):
@@ -70,5 +71,5 @@ def test_a_folded_text_is_not_folded_again() -> None:
     """Dates that were found are taken as they are."""
     seen = FoldedViews.of("自2026年3月1日起至2027年2月28日止，共12个月")
     dates = written.dates_in(seen)
-    assert terms.terms_in(seen, dates) == terms.parse_terms(seen.text)
-    assert [type(one).__name__ for one in terms.terms_in(seen, ())] == ["Term"]
+    assert written.terms_in(seen, dates) == written.parse_terms(seen.text)
+    assert [type(one).__name__ for one in written.terms_in(seen, ())] == ["Term"]

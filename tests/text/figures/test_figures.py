@@ -18,7 +18,7 @@ from ollama_kit.text.figures import (
     parse_percentages,
     to_chinese_capital,
 )
-from ollama_kit.text.figures.words import english_number
+from ollama_kit.text.figures.numerals import english_number
 
 DATA = Path(__file__).parents[2] / "data" / "dates" / "figures.jsonl"
 AMOUNTS = st.integers(0, 10**18 - 1).map(lambda cents: Decimal(cents).scaleb(-2)) | st.integers(0, 10**9).map(

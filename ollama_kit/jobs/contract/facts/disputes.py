@@ -8,7 +8,7 @@ from functools import cache
 
 from ollama_kit.jobs.contract.facts.values import Fact, Value, fact
 from ollama_kit.jobs.contract.passages import ContractText, sentences_with
-from ollama_kit.text.figures.windows import any_of
+from ollama_kit.text.pattern_search import any_of
 
 LAW = ("适用…法律", "governed by/construed in accordance with the laws of …", "governed by … Laws")
 FORUM = ("提交…仲裁委员会/仲裁中心", "向…人民法院起诉", "arbitration by/under the rules of …", "courts of …")

@@ -11,7 +11,7 @@ from ollama_kit.jobs.contract.facts.found_moments import Found, Moments
 from ollama_kit.jobs.contract.facts.written_days import days_in
 from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.structure.parts import Parts
-from ollama_kit.text.figures.windows import any_of, windows
+from ollama_kit.text.pattern_search import any_of, windows
 
 HEAD = 8_000
 """Characters from the beginning in which a contract gives its date."""

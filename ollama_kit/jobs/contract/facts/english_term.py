@@ -10,7 +10,7 @@ from functools import cache
 from ollama_kit.jobs.contract.facts.found_moments import Found
 from ollama_kit.jobs.contract.facts.written_days import days_in
 from ollama_kit.jobs.contract.passages import ContractText, sentences_with
-from ollama_kit.text.figures.windows import any_of
+from ollama_kit.text.pattern_search import any_of
 
 LEAST_SCORE = 4
 """Below it, a sentence with a length of time in it is about something else than the contract's term."""

@@ -11,7 +11,7 @@ from ollama_kit.jobs.contract.facts import payment_words
 from ollama_kit.jobs.contract.facts.values import Length, Money, Payment, Rate, RateKind
 from ollama_kit.jobs.contract.passages import ContractText, sentences_with
 from ollama_kit.jobs.contract.structure.outline import Outline
-from ollama_kit.text.dates.terms import Term
+from ollama_kit.text.dates.written import Term
 from ollama_kit.text.figures.amounts import Amount
 from ollama_kit.text.figures.percentages import Percentage
 

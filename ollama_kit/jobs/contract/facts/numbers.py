@@ -6,12 +6,11 @@ from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from ollama_kit.text.dates.terms import Period, Term, terms_in
-from ollama_kit.text.dates.written import FoundDate, dates_in
+from ollama_kit.text.dates.written import FoundDate, Period, Term, dates_in, terms_in
 from ollama_kit.text.figures.amounts import Amount, amounts_in
-from ollama_kit.text.figures.pairs import Placed
 from ollama_kit.text.figures.percentages import Percentage, percentages_in
 from ollama_kit.text.folding import FoldedViews
+from ollama_kit.text.pattern_search import Placed
 
 P = TypeVar("P", bound=Placed)
 

@@ -11,12 +11,10 @@ from functools import cache
 from typing import Literal
 
 from ollama_kit.jobs.contract.facts.written_days import days_in
-from ollama_kit.text.dates.terms import Term, parse_terms
-from ollama_kit.text.dates.written import MONTH, ORDINALS, month_number
+from ollama_kit.text.dates.written import MONTH, ORDINALS, Term, month_number, parse_terms
 from ollama_kit.text.figures.amounts import parse_amounts
-from ollama_kit.text.figures.numerals import NUMERAL_CLASS, read_numeral
+from ollama_kit.text.figures.numerals import ENGLISH_NUMBER, NUMERAL_CLASS, english_number, read_numeral
 from ollama_kit.text.figures.percentages import parse_percentages
-from ollama_kit.text.figures.words import ENGLISH_NUMBER, english_number
 from ollama_kit.text.folding import fold
 
 Kind = Literal["date", "money", "rate", "length", "count", "clause"]

@@ -10,7 +10,7 @@ from itertools import islice
 
 from ollama_kit.jobs.contract.contract_facts import ContractFacts, Risk
 from ollama_kit.jobs.contract.passages import ContractText, sentence_around
-from ollama_kit.text.figures.windows import any_of, matches_near
+from ollama_kit.text.pattern_search import any_of, matches_near
 
 REACH = 140
 """Characters beside a word in which what it makes one-sided stands."""

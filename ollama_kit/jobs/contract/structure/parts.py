@@ -8,7 +8,7 @@ from functools import cache
 
 from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.structure.numbering import HAN
-from ollama_kit.text.figures.windows import any_of, matches_near, windows
+from ollama_kit.text.pattern_search import any_of, matches_near, windows
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from ollama_kit.jobs.contract.passages import ContractText, Evidence
 from ollama_kit.jobs.contract.structure.numbering import HAN, NUMBER_WORDS, ordinal, tried
 from ollama_kit.jobs.contract.structure.outline import Clause, Outline
 from ollama_kit.jobs.contract.structure.parts import Attachment
-from ollama_kit.text.figures.windows import any_of, matches_near
+from ollama_kit.text.pattern_search import any_of, matches_near
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from ollama_kit.jobs.contract.questions.questionnaire import Question
 from ollama_kit.jobs.contract.topics import TOPICS, Topic
 from ollama_kit.jobs.contract.windows.segments import Segment
 from ollama_kit.text.folding import fold
-from ollama_kit.text.similarity import pairs_of
+from ollama_kit.text.locate import pairs_of
 
 HEAD = 1_500
 """Characters from the beginning in which a contract names itself, its parties and its date."""

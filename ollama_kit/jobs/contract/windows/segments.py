@@ -12,7 +12,7 @@ from itertools import accumulate
 from ollama_kit.jobs.contract.contract_facts import Structure
 from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.structure.outline import Clause
-from ollama_kit.text.graphemes import cut_before
+from ollama_kit.text.characters import cut_before
 
 LONGEST_LABEL = 40
 SHORT_HEADING = 200

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from ollama_kit.documents.pages.filenames import numbered, safe_stem
-from ollama_kit.documents.pages.outputs import chosen_formats, write_all
+from ollama_kit.documents.pages.output_files import chosen_formats, numbered, safe_stem, write_all
 from ollama_kit.jobs.contract.report import ContractReport
 from ollama_kit.jobs.contract.writers.markdown import write_markdown
 from ollama_kit.jobs.contract.writers.page import write_html

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from ollama_kit.documents.pages.plain import one_line
+from ollama_kit.documents.pages.escaping import one_line
 from ollama_kit.jobs.contract.passages import Evidence
 from ollama_kit.jobs.contract.structure.outline import Outline
 from ollama_kit.jobs.contract.writers.terms import TERMS, term_of

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from ollama_kit.documents.pages.plain import one_line
+from ollama_kit.documents.pages.escaping import one_line
 from ollama_kit.jobs.contract.answers import Answer, Answered, Notice, PlainSummary, Sentence
 from ollama_kit.jobs.contract.topics import PROVISIONS
 from ollama_kit.jobs.contract.writers.labels import Speech

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ollama_kit.documents.pages.markup import escape_html
+from ollama_kit.documents.pages.escaping import escape_html
+from ollama_kit.documents.pages.page_templates import StyleSheet, read_style
 from ollama_kit.documents.pages.rendering import render
-from ollama_kit.documents.pages.style import Style, read_style
 from ollama_kit.jobs.contract.report import ContractReport
 from ollama_kit.jobs.contract.writers.source_pane import read_pane
 from ollama_kit.jobs.contract.writers.terms import term_of
@@ -24,7 +24,7 @@ def write_html(report: ContractReport) -> str:
 
     view = view_of(report)
     pane = read_pane(report.document, view)
-    style = Style(read_style(STYLE).text + _highlights(pane.numbers))
+    style = StyleSheet(read_style(STYLE).text + _highlights(pane.numbers))
     values = {
         "view": view,
         "pane": pane,

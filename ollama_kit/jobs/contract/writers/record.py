@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ollama_kit.documents.pages.plain import whole_characters
+from ollama_kit.documents.pages.escaping import whole_characters
 from ollama_kit.jobs.contract.answers import Answer, Answered, Answers, Notice, PlainSummary, Sentence
 from ollama_kit.jobs.contract.report import ContractReport
 from ollama_kit.jobs.contract.writers.data import evidence_as_dict, facts_as_dict

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ollama_kit.documents.pages.plain import one_line
+from ollama_kit.documents.pages.escaping import one_line
 from ollama_kit.jobs.contract.contract_facts import ContractFacts, Risk
 from ollama_kit.jobs.contract.facts.values import Fact, Length, Money, Party, Payment, Provision, Rate, Value
 from ollama_kit.jobs.contract.topics import PROVISIONS, TOPICS

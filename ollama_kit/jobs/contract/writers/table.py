@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 
-from ollama_kit.documents.pages.cells import cut_cell, inert
-from ollama_kit.documents.pages.plain import one_line
+from ollama_kit.documents.pages.escaping import cut_cell, inert, one_line
 from ollama_kit.jobs.contract.report import ContractReport
 from ollama_kit.jobs.contract.writers.view import view_of
 from ollama_kit.jobs.contract.writers.view_model import Item, Level, Mark, Row, View

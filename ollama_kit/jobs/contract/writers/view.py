@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ollama_kit.documents.pages.plain import one_line
+from ollama_kit.documents.pages.escaping import one_line
 from ollama_kit.jobs.contract.answers import Answered
 from ollama_kit.jobs.contract.report import ContractReport
 from ollama_kit.jobs.contract.writers import model_rows, rule_rows

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from ollama_kit.documents.pages.plain import one_line
+from ollama_kit.documents.pages.escaping import one_line
 from ollama_kit.jobs.contract.passages import Evidence
-from ollama_kit.text.graphemes import cut_before
+from ollama_kit.text.characters import cut_before
 
 SHORT_QUOTE = 160
 """Characters of a quote that are shown beside a fact; the contract's text and the JSON have all of it."""

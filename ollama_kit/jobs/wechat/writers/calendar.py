@@ -7,7 +7,7 @@ from datetime import datetime, timedelta, timezone
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from ollama_kit.documents.pages.plain import one_line
+from ollama_kit.documents.pages.escaping import one_line
 from ollama_kit.errors import UsageError
 from ollama_kit.jobs.wechat.summary import Summary, Todo
 from ollama_kit.jobs.wechat.writers.view import urgency

@@ -7,8 +7,7 @@ import json
 from datetime import datetime
 from io import StringIO
 
-from ollama_kit.documents.pages.cells import inert
-from ollama_kit.documents.pages.plain import whole_characters
+from ollama_kit.documents.pages.escaping import inert, whole_characters
 from ollama_kit.jobs.wechat.summary import Summary, Todo
 from ollama_kit.jobs.wechat.writers.view import urgency
 from ollama_kit.jobs.wechat.writers.wording import wording

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ollama_kit.documents.pages.markdown import render_markdown
+from ollama_kit.documents.pages.page_templates import render_markdown
 from ollama_kit.jobs.wechat.summary import Summary
 from ollama_kit.jobs.wechat.writers.view import view_of
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from ollama_kit.documents.pages.page_templates import read_style
 from ollama_kit.documents.pages.rendering import render
-from ollama_kit.documents.pages.style import read_style
 from ollama_kit.jobs.wechat.summary import Summary
 from ollama_kit.jobs.wechat.writers.view import view_of
 from ollama_kit.jobs.wechat.writers.wording import wording

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from ollama_kit.documents.pages.plain import one_line, plain_text
+from ollama_kit.documents.pages.escaping import one_line, plain_text
 from ollama_kit.jobs.wechat.message import Message
 from ollama_kit.jobs.wechat.summary import Finding, Question, Refused, Summary, Todo, Topic
 from ollama_kit.jobs.wechat.writers.wording import Wording, wording
-from ollama_kit.text.graphemes import cut_before
+from ollama_kit.text.characters import cut_before
 
 SHOWN_CHARACTERS = 1500
 """Of a longer message the beginning is shown; JSON has all of it."""

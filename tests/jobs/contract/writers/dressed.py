@@ -9,8 +9,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from ollama_kit.documents.assembly import assemble
-from ollama_kit.documents.document import Aside, Draft, HiddenText, Note, Piece, ReadDocument
+from ollama_kit.documents.document import HiddenText, Note, ReadDocument
+from ollama_kit.documents.draft import Aside, Draft, DraftParagraph, assemble
 from ollama_kit.jobs.contract.answers import Agreement, Answer, Answered, Answers, Notice, PlainSummary, Sentence
 from ollama_kit.jobs.contract.contract_facts import ContractFacts, Risk, Structure
 from ollama_kit.jobs.contract.extraction import extract_facts
@@ -49,8 +49,8 @@ def paper(text: str) -> ReadDocument:
     roles = ("heading", "text", "table", "table", "text", "footer", "turned")
     for at, role in enumerate(roles):
         shown = text if text.strip() else "x"
-        draft.add(Piece(f"{shown}\tA{at}\n{shown}", 1 + at // 4, role))  # type: ignore[arg-type]
-    draft.pieces.append(Piece("before and after", 2, breaks=(7,)))
+        draft.add(DraftParagraph(f"{shown}\tA{at}\n{shown}", 1 + at // 4, role))  # type: ignore[arg-type]
+    draft.pieces.append(DraftParagraph("before and after", 2, breaks=(7,)))
     draft.asides.append(Aside(HiddenText("white", text or "hidden", 1, 3)))
     draft.asides.append(Aside(Note("footnote", text or "note", 1, 5, text)))
     draft.warnings.append(text or "warning")

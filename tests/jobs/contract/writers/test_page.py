@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from lxml import html as lxml_html
 
-from ollama_kit.documents.pages.plain import piece_of_text
+from ollama_kit.documents.pages.escaping import piece_of_text
 from ollama_kit.errors import SpecError
 from ollama_kit.jobs.contract.report import ContractReport
 from ollama_kit.jobs.contract.writers import page as page_module, write_html

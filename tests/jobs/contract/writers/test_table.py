@@ -14,8 +14,7 @@ import openpyxl
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ollama_kit.documents.pages.cells import LONGEST_CELL, cut_cell, inert
-from ollama_kit.documents.pages.plain import piece_of_text
+from ollama_kit.documents.pages.escaping import LONGEST_CELL, cut_cell, inert, piece_of_text
 from ollama_kit.errors import UsageError
 from ollama_kit.jobs.contract.report import ContractReport
 from ollama_kit.jobs.contract.writers import write_csv, write_files, write_xlsx

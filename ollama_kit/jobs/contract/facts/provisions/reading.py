@@ -17,7 +17,7 @@ from ollama_kit.jobs.contract.facts.values import Detail, Provision
 from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.structure.outline import Clause, Outline
 from ollama_kit.jobs.contract.topics import PROVISIONS, TOPICS
-from ollama_kit.text.figures.windows import any_of
+from ollama_kit.text.pattern_search import any_of
 
 RULES: tuple[Rule, ...] = (*RENEWAL, *TRADE, *LIABILITY, *SECRECY, *ENDING)
 LONGEST = 1_000

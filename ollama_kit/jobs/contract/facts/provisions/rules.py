@@ -12,8 +12,7 @@ from typing import Literal
 from ollama_kit.jobs.contract.facts.numbers import Row
 from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.topics import stems_of
-from ollama_kit.text.dates.terms import Term
-from ollama_kit.text.dates.written import FoundDate
+from ollama_kit.text.dates.written import FoundDate, Term
 from ollama_kit.text.figures.amounts import Amount
 from ollama_kit.text.figures.percentages import Percentage
 

@@ -22,7 +22,7 @@ from threading import Lock
 from typing import Any, Literal
 
 from ollama_kit.errors import SpecError, nearest_names
-from ollama_kit.specs.keys import described
+from ollama_kit.specs.model import described
 from ollama_kit.specs.source import Source
 from ollama_kit.structured.find import NotFound, find_json, strip_thinking
 

@@ -31,9 +31,9 @@ from ollama_kit.guard.profile import Profile
 from ollama_kit.guard.sanitize import Draft
 from ollama_kit.guard.verdict import Restorer
 from ollama_kit.guard.watch import Heard
+from ollama_kit.modelfile.versions import supports
 from ollama_kit.records.report import Action, Finding
 from ollama_kit.server import wire
-from ollama_kit.server.features import supports
 from ollama_kit.server.wire import Call, Deadline
 
 STAGE = "judge"

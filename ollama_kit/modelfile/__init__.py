@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from ollama_kit.lazy import exports
 
 if TYPE_CHECKING:
-    from ollama_kit.modelfile.characters import (
+    from ollama_kit.modelfile.grammar import (
+        Command as Command,
         LostCharacter as LostCharacter,
+        Modelfile as Modelfile,
         kept as kept,
         lost_characters as lost_characters,
     )
-    from ollama_kit.modelfile.grammar import Command as Command, Modelfile as Modelfile
     from ollama_kit.modelfile.lint import LintFinding as LintFinding, lint_modelfile as lint_modelfile
     from ollama_kit.modelfile.parameters import (
         PARAMETERS as PARAMETERS,

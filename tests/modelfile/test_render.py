@@ -108,9 +108,9 @@ def test_the_shipped_templates_all_render() -> None:
 @pytest.mark.parametrize(
     ("changes", "says", "line"),
     [
-        ({"system": "a\u3000b"}, r"system holds U\+3000", 5),
+        ({"system": "a\u3000b"}, r"system contains U\+3000", 5),
         ({"system": 'a"""\nb'}, "three double quotes", 5),
-        ({"messages": (Message("user", "a\u200db"),)}, r"messages\.0\.content holds U\+200D", 9),
+        ({"messages": (Message("user", "a\u200db"),)}, r"messages\.0\.content contains U\+200D", 9),
         ({"base": "a\u200bb"}, r"U\+200B", 0),
         ({"parameters": {"stop": ()}}, "empty list of stop", 0),
     ],

@@ -24,6 +24,7 @@ from ollama_kit.specs.model import (
     wrong_type,
 )
 from ollama_kit.specs.source import Source, parse_yaml, read_yaml
+from ollama_kit.templating import Failure, environment, failures_as
 
 ROLES = ("system", "user", "assistant")
 COMMAND_LINE = Path("--set")
@@ -322,34 +323,17 @@ def render_texts(layered: Layered) -> Layered:
 
 
 def _renderer(layered: Layered, variables: dict[str, Any]) -> Callable[[str, str], str]:
-    from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError, UndefinedError
-    from jinja2.sandbox import SandboxedEnvironment
-
-    environment = SandboxedEnvironment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False)
+    sandbox = environment(trim=False)
 
     def render(key: str, text: str) -> str:
-        try:
-            return environment.from_string(text).render(variables)
-        except TemplateSyntaxError as problem:
-            raise _at(layered, key, problem.lineno, f"is not Jinja: {problem.message}") from problem
-        except UndefinedError as problem:
-            known = ", ".join(variables)
-            message = f"{problem.message}; `vars` has {known}"
-            raise _at(layered, key, _line_of(problem), message) from problem
-        except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, OverflowError) as problem:
-            raise _at(layered, key, _line_of(problem), f"cannot be rendered: {problem}") from problem
+        def error(failure: Failure) -> SpecError:
+            known = f"; `vars` has {', '.join(variables)}" if failure.undefined else ""
+            return _at(layered, key, failure.line, failure.message + known)
+
+        with failures_as(error):
+            return sandbox.from_string(text).render(variables)
 
     return render
-
-
-def _line_of(problem: BaseException) -> int:
-    """The line inside the template where it failed: Jinja rewrites tracebacks so that they point there."""
-    line, step = 1, problem.__traceback__
-    while step is not None:
-        if step.tb_frame.f_code.co_filename == "<template>":
-            line = step.tb_lineno
-        step = step.tb_next
-    return line
 
 
 def _at(layered: Layered, key: str, line_in_text: int, message: str) -> SpecError:

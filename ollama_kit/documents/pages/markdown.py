@@ -8,12 +8,12 @@ from functools import cache
 from typing import Any
 
 from ollama_kit.documents.pages.plain import one_line
-from ollama_kit.documents.pages.rendering import render
+from ollama_kit.templating import render_page
 
 
 def render_markdown(template: str, values: Mapping[str, Any]) -> str:
     """The text of a template in which every value is shown as it is; never more than one empty line at once."""
-    return re.sub(r"\n{3,}", "\n\n", render(template, values, escape_markdown)).strip() + "\n"
+    return re.sub(r"\n{3,}", "\n\n", render_page(template, values, escape_markdown)).strip() + "\n"
 
 
 def escape_markdown(text: str) -> str:

@@ -1,7 +1,7 @@
 """Jinja, once: templates that a project can override, rendered in a sandbox, every failure with its file and line.
 
 The sandbox keeps a template from reaching Python, an undefined name is an error everywhere, and the trailing newline is
-kept. What differs is a parameter of `environment`: whether what is printed is escaped, whether a line that holds only a
+kept. What differs is a parameter of `environment`: whether what is printed is escaped, whether a line with only a
 block vanishes, and where included templates are found.
 """
 
@@ -76,7 +76,7 @@ def read_template(path: Path) -> str:
 def environment(*, escape: Escape | None = None, trim: bool = True, folder: str = "") -> SandboxedEnvironment:
     """A sandbox in which an undefined name is an error.
 
-    With `escape`, what a template prints goes through it, except what a macro gives. `trim`: a line that holds only a
+    With `escape`, what a template prints goes through it, except what a macro gives. `trim`: a line with only a
     block leaves nothing behind. `folder` (below `templates/`): where `get_template`, `include` and `extends` find their
     files, the project's first; without one there is nothing to include.
     """

@@ -12,7 +12,11 @@ from itertools import islice
 from pathlib import Path
 
 from ollama_kit.errors import ModelfileError, in_users_language
-from ollama_kit.modelfile.grammar import (
+from ollama_kit.modelfile.lint_rules import RULES, Severity
+from ollama_kit.modelfile.parameters import check_parameter, typed_value
+from ollama_kit.modelfile.reader import Fault, decode, scan
+from ollama_kit.modelfile.request import name_rule, path_exists
+from ollama_kit.modelfile.syntax import (
     COMMANDS,
     RESERVED_NAMES,
     TEXT_COMMANDS,
@@ -21,10 +25,6 @@ from ollama_kit.modelfile.grammar import (
     kept,
     lost_characters,
 )
-from ollama_kit.modelfile.lint_rules import RULES, Severity
-from ollama_kit.modelfile.parameters import check_parameter, typed_value
-from ollama_kit.modelfile.reader import Fault, decode, scan
-from ollama_kit.modelfile.request import name_rule, path_exists
 from ollama_kit.modelfile.versions import ServerVersion
 from ollama_kit.specs.model import looks_like_path
 

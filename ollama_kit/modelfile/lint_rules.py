@@ -48,16 +48,16 @@ _ALL = (
         "请把值（或开头的引号）写在指令的同一行。",
     )),
     Rule("parameter-name", "error", (
-        "Write `PARAMETER name value`; a name holds only letters, digits and underscores.",
+        "Write `PARAMETER name value`; a name has only letters, digits and underscores.",
         "写成 `PARAMETER 名称 值`；名称只能含字母、数字和下划线。",
     )),
     Rule("parameter-blanks", "error", (
-        "Put exactly one blank after PARAMETER; with two, Ollama reads an empty name.",
+        "Put exactly one space after PARAMETER; with two, Ollama reads an empty name.",
         "PARAMETER 后只能有一个空格；两个空格会让 Ollama 读到空的名称。",
     )),
     Rule("parameter-is-command", "error", (
         "Remove the word PARAMETER: Ollama takes this line for the command itself.",
-        "请去掉 PARAMETER:Ollama 会把这一行当成该指令本身。",
+        "请去掉 PARAMETER：Ollama 会把这一行当成该指令本身。",
     )),
     Rule("message-role", "error", (
         "Write `MESSAGE role text`; the role is system, user or assistant, in lower case.",
@@ -77,13 +77,13 @@ _ALL = (
     )),
     Rule("from-path-missing", "error", (
         (
-            "Correct the path (it counts from the Modelfile's folder). Ollama takes a path that does not "
+            "Correct the path (it is relative to the Modelfile's folder). Ollama takes a path that does not "
             "exist for a model's name and asks the registry for it."
         ),
         "请改正路径（相对于 Modelfile 所在的文件夹）。路径不存在时，Ollama 会把它当作模型名去注册表下载。",
     )),
     Rule("adapter-path-missing", "error", (
-        "Correct the path; it counts from the Modelfile's folder.",
+        "Correct the path; it is relative to the Modelfile's folder.",
         "请改正路径；它相对于 Modelfile 所在的文件夹。",
     )),
     Rule("unknown-parameter", "error", (

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ollama_kit.errors import ModelfileError
-from ollama_kit.modelfile.grammar import (
+from ollama_kit.modelfile.lint_rules import RULES
+from ollama_kit.modelfile.syntax import (
     COMMANDS,
     DOCKER_COMMANDS,
     ROLES,
@@ -27,7 +28,6 @@ from ollama_kit.modelfile.grammar import (
     dropped_set,
     kept,
 )
-from ollama_kit.modelfile.lint_rules import RULES
 
 LIMIT_BYTES = 4 * 1024 * 1024
 """Larger files are refused unread: the longest prompt a model can hold is far below."""

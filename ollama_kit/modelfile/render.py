@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from ollama_kit import resources
 from ollama_kit.errors import ModelfileError, SpecError, SpecNotFound, nearest_names
-from ollama_kit.modelfile.grammar import COMMANDS
 from ollama_kit.modelfile.parameters import PARAMETERS, check_parameter, value_text
 from ollama_kit.modelfile.reader import read_modelfile
 from ollama_kit.modelfile.request import CreateRequest, create_request_from_spec
+from ollama_kit.modelfile.syntax import COMMANDS
 from ollama_kit.modelfile.versions import ServerVersion
 from ollama_kit.modelfile.writer import plain, quoted
 from ollama_kit.specs.model import ModelSpec
@@ -39,7 +39,7 @@ def render_modelfile(spec: ModelSpec, target: ServerVersion | None = None, facts
 
     What came after the target (RENDERER, a parameter) is left out, and a comment says so; a parameter removed before it
     is a SpecError. num_gqa is written only for targets older than 0.1.35. `facts` fill the comment lines; without them
-    these hold what the spec expects. ModelfileError for text that a Modelfile cannot carry, SpecError with the
+    they state what the spec expects. ModelfileError for text that a Modelfile cannot carry, SpecError with the
     template's file and line for one that fails.
     """
     newer = _newer_parameters(spec, target)

@@ -1,6 +1,6 @@
 """Versions of an Ollama server, and what it can do by its version: the releases that change what we send.
 
-The commands of a Modelfile have theirs in `grammar`, the parameters in `parameters`.
+The commands of a Modelfile have theirs in `syntax`, the parameters in `parameters`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Writes a Modelfile so that Ollama's parser, and ours, read back exactly what it says.
 
 Prose is always between three quotes. Measured on 0.9.3: that form keeps blanks, quotes and line ends at both ends
-of a text, and CR inside it. The one thing it cannot hold is three quotes followed by the end of a line, because there
-the value would end; besides that, characters that the parser drops (see `grammar`).
+of a text, and CR inside it. The one thing it cannot express is three quotes followed by the end of a line, because there
+the value would end; besides that, characters that the parser drops (see `syntax`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from ollama_kit.errors import Hint, ModelfileError
-from ollama_kit.modelfile.grammar import (
+from ollama_kit.modelfile.syntax import (
     COMMANDS,
     RESERVED_NAMES,
     ROLES,

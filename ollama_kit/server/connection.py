@@ -215,7 +215,7 @@ def _pair(number: int, line: str) -> tuple[str, str]:
 
 def _sendable(what: str, value: str) -> str:
     if not value.isascii() or not value.isprintable():
-        raise UsageError(f"{what} holds a character that an HTTP header cannot carry")
+        raise UsageError(f"{what} contains a character that an HTTP header cannot carry")
     return value
 
 

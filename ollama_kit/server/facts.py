@@ -20,7 +20,7 @@ from ollama_kit.specs.model import ModelSpec, ParameterValue
 DEFAULT_CONTEXT_TOKENS = 8192
 
 PerLayer = int | tuple[int, ...]
-"""A count that holds for every layer, or one for each; 0 marks a layer without attention (hybrid models)."""
+"""One count for every layer, or one for each; 0 marks a layer without attention (hybrid models)."""
 
 
 @dataclass(frozen=True)

@@ -143,7 +143,7 @@ class HeaderWalk:
             self._skip(SCALAR_BYTES[inner] * count)
             return
         # A string or an array takes at least 8 bytes: a count past that is a lie, not a long wait; and a sparse
-        # file of zeros holds as many empty texts as anybody likes.
+        # file of zeros contains as many empty texts as anybody likes.
         if count * 8 > self._size_bytes or count > MAX_TEXTS:
             raise self._broken(f"has an array of {count} values")
         if inner == TEXT:

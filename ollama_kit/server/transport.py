@@ -202,7 +202,7 @@ def _dress(request: httpx.Request, connection: Connection) -> None:
     """Ours replace what a client put there: the ollama package adds OLLAMA_API_KEY whatever the host is."""
     request.headers.pop("authorization", None)
     request.headers["user-agent"] = f"ollama-kit/{__version__}"
-    # A proxy that packs the answer would hold lines back until it has a full block.
+    # A proxy that compresses the answer would buffer lines until it has a full block.
     request.headers["accept-encoding"] = "identity"
     for name, value in connection.headers.items():
         request.headers[name] = value

@@ -142,7 +142,7 @@ def _inference(path: str, body: Mapping[str, Any]) -> Call:
 def encode(body: Mapping[str, Any]) -> bytes:
     """UTF-8 JSON, not escaped; a lone surrogate (JSON has it, UTF-8 does not) is sent as its escape.
 
-    UsageError for what JSON cannot hold: NaN, infinity, other objects.
+    UsageError for what JSON cannot express: NaN, infinity, other objects.
     """
     try:
         text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -151,7 +151,7 @@ def encode(body: Mapping[str, Any]) -> bytes:
         except UnicodeEncodeError:
             return json.dumps(body, separators=(",", ":"), allow_nan=False).encode("ascii")
     except (TypeError, ValueError, RecursionError) as error:
-        raise UsageError(f"the request holds a value that JSON cannot carry: {error}") from error
+        raise UsageError(f"the request contains a value that JSON cannot express: {error}") from error
 
 
 def decode(body: bytes, *, url: str) -> JSON:

@@ -215,7 +215,7 @@ def inherit(path: Path, chain: tuple[Path, ...]) -> Layered:
     """A spec's own keys over those of the one it extends, and so on up."""
     source = read_yaml(path)
     if not isinstance(source.data, dict):
-        found = "is empty" if source.data is None else f"holds {described(source.data)}"
+        found = "is empty" if source.data is None else f"contains {described(source.data)}"
         raise SpecError(f"a spec is a mapping of keys to values; this file {found}", path=path, line=1)
     _check_version(source)
     own = Layered(source.data, dict.fromkeys(dotted_keys(source.data), source) | {"": source})

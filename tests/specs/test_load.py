@@ -129,7 +129,7 @@ WRONG = {
     "no from": ("spec: 1\n", 1, "`from` is missing"),
     "extends itself": ("spec: 1\nextends: mine\n", 2, "circular `extends`: mine → mine"),
     "extends nothing": ("spec: 1\nextends: qwen3-4\n", 2, "Did you mean qwen3-4b"),
-    "a key twice": ("spec: 1\nfrom: a\nfrom: b\n", 3, "set twice (first on line 2)"),
+    "a key twice": ("spec: 1\nfrom: a\nfrom: b\n", 3, "duplicate key 'from' (first on line 2)"),
     "an unknown tag": ("spec: 1\nfrom: !!python/name:os.system x\n", 2, "tag"),
     "empty": ("", 1, "is empty"),
     "a list": ("- a\n", 1, "mapping of keys to values"),

@@ -89,16 +89,16 @@ def _measured(server: Watched, folder: Path) -> tuple[dict[str, list[float]], di
     works: dict[str, Callable[[], None]] = {
         "first": first,
         "current": current,
-        "no receipt": current,
+        "no record": current,
         "its bare requests": bare,
     }
     seconds: dict[str, list[float]] = {kind: [] for kind in works}
     requests: dict[str, list[str]] = {}
     for _ in range(ROUNDS):
         for kind, work in works.items():
-            if kind in ("first", "no receipt"):
-                for receipt in (folder / "cache" / "builds").glob("*.json"):
-                    receipt.unlink()
+            if kind in ("first", "no record"):
+                for record in (folder / "cache" / "builds").glob("*.json"):
+                    record.unlink()
             server.asked.clear()
             seconds[kind].append(seconds_of(work))
             requests[kind] = list(server.asked)
@@ -108,7 +108,7 @@ def _measured(server: Watched, folder: Path) -> tuple[dict[str, list[float]], di
 
 @contextmanager
 def _own_folders() -> Iterator[Path]:
-    """A spec in a folder that goes away, and a cache of its own, so that no receipt of the user's is used."""
+    """A spec in a folder that goes away, and a cache of its own, so that no record of the user's is used."""
     with TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
         (folder / "bench.yaml").write_text(SPEC, encoding="utf-8")

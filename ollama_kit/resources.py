@@ -1,6 +1,6 @@
 """Finds specs and templates: the project's folder first, then the user's, then what ships with the kit.
 
-The shipped ones stand at the top of the repository (`modelfiles/`, `templates/`); a wheel carries them inside the
+The shipped ones are at the top of the repository (`modelfiles/`, `templates/`); a wheel has them inside the
 package. Both are looked for, so a wheel, an editable install and a checkout behave alike.
 """
 
@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).resolve().parent
 
 @cache
 def shipped_root() -> Path:
-    """The folder that holds the kit's own `modelfiles/` and `templates/`."""
+    """The folder with the kit's own `modelfiles/` and `templates/`."""
     inside_wheel = PACKAGE / "_shipped"
     return inside_wheel if inside_wheel.is_dir() else PACKAGE.parent
 
@@ -51,7 +51,7 @@ def project_root(start: Path | None = None) -> Path | None:
 
 
 def search_path(kind: str) -> tuple[Path, ...]:
-    """The folders that may hold resources of a kind (`modelfiles` or `templates`), first one wins."""
+    """The folders that may have resources of a kind (`modelfiles` or `templates`); the first one wins."""
     project = project_root()
     roots = [project] if project else []
     return tuple(dict.fromkeys(root / kind for root in (*roots, user_root(), shipped_root())))

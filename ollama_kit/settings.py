@@ -18,7 +18,7 @@ FILE_NAME = "ollama-kit.yaml"
 
 @dataclass(frozen=True)
 class Settings:
-    """How to reach the server, what may leave this machine and what is put on record. `audit` is "off", "on" (a file
+    """How to reach the server, what may leave this machine and what is recorded. `audit` is "off", "on" (a file
     in the user's own folder) or a path. `origins` says where each value came from."""
 
     host: str | None = None
@@ -86,7 +86,7 @@ def _read(path: Path) -> dict[str, Any]:
             meant = f"; did you mean {nearest[0]!r}?" if nearest else f"; the settings are {', '.join(_NAMES)}"
             raise SettingsError(f"unknown setting {name!r}{meant}", path=path, line=source.line(name))
     values = {name: _typed(name, value, f"{path}:{source.line(name)}") for name, value in source.data.items()}
-    if values.get("audit", "off") not in ("on", "off"):  # a relative path in a file is meant from there
+    if values.get("audit", "off") not in ("on", "off"):  # a relative path in a file starts at that file's folder
         values["audit"] = str(path.parent / Path(values["audit"]).expanduser())
     return values
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from ollama_kit import templating
-from ollama_kit.documents.pages import rendering
 from ollama_kit.documents.pages.page_templates import read_style
 from ollama_kit.errors import SchemaError, SpecError
 from ollama_kit.jobs.wechat.prompts import SCHEMA, chunk_schema
@@ -61,7 +61,7 @@ def test_a_broken_page_is_an_error_with_its_file_and_line(write: Write, content:
     """The reports' templates are a project's as well."""
     path = write("mine.jinja", content)
     with pytest.raises(SpecError, match=why) as caught:
-        rendering.render("mine.jinja", {"name": "x"}, str)
+        templating.render_page("mine.jinja", {"name": "x"}, str)
     assert (caught.value.path, caught.value.line) == (path, line)
 
 
@@ -82,3 +82,41 @@ def test_a_broken_schema_of_a_chats_answer_is_an_error_with_its_file(write: Writ
     write(SCHEMA, content)
     with pytest.raises(SchemaError, match=Path(SCHEMA).name):
         chunk_schema(chunks([message(1, 0)], 2000)[0])
+
+
+def test_what_a_page_prints_is_escaped_and_its_own_text_is_not(write: Write) -> None:
+    """What a macro gives is markup already: it is not escaped twice."""
+    write("mine.jinja", b"{% macro cell(text) %}<td>{{ text }}</td>{% endmacro %}<b>{{ name }}</b>{{ cell(name) }}\n")
+    page = templating.render_page("mine.jinja", {"name": "a<b"}, lambda text: text.replace("<", "&lt;"))
+    assert page == "<b>a&lt;b</b><td>a&lt;b</td>\n"
+
+
+def test_included_templates_are_the_projects_and_read_anew_when_they_change(write: Write) -> None:
+    """Only those of the folder: nothing above it, nothing beside it."""
+    path = write("parts/whole.jinja", b"{% include 'parts/part.jinja' %}")
+    write("parts/part.jinja", b"one")
+    write("other/part.jinja", b"x")
+    sandbox = templating.environment(folder="parts")
+    assert sandbox.get_template("parts/whole.jinja").render() == "one"
+    changed = write("parts/part.jinja", b"other")
+    os.utime(changed, ns=(1, 1))
+    assert sandbox.get_template("parts/whole.jinja").render() == "other"
+    for name in ("other/part.jinja", "parts/../other/part.jinja", "parts/none.jinja"):
+        with (
+            pytest.raises(SpecError, match="names a template that does not exist") as caught,
+            templating.failures_of(path),
+        ):
+            sandbox.get_template(name)
+        assert caught.value.path == path
+
+
+def test_a_failure_in_an_included_template_names_its_file(write: Write) -> None:
+    """Not the one that includes it; so does a syntax error."""
+    whole = write("parts/whole.jinja", b"{% include 'parts/part.jinja' %}")
+    sandbox = templating.environment(folder="parts")
+    for content in (b"one\n{{ 1 // 0 }}", b"\n{% for %}"):
+        part = write("parts/part.jinja", content)
+        sandbox.cache.clear()
+        with pytest.raises(SpecError) as caught, templating.failures_of(whole):
+            sandbox.get_template("parts/whole.jinja").render()
+        assert (caught.value.path, caught.value.line) == (part, 2)

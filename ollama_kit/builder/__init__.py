@@ -1,1 +1,1 @@
-"""Builds a model from a spec, and tells how the server's copy differs from it."""
+"""Builds a model from a spec, and shows how the server's copy differs from it."""

@@ -7,19 +7,23 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from ollama_kit.builder.build_records import Receipt, find_receipt, keep_receipt, request_digest
-from ollama_kit.builder.expectations import check_expectations
-from ollama_kit.builder.expected import Difference, Expected, expected_model
-from ollama_kit.builder.leftovers import remove_leftovers, temporary_name
+from ollama_kit.builder.build_records import (
+    BuildRecord,
+    find_build_record,
+    keep_build_record,
+    remove_leftovers,
+    request_digest,
+    temporary_name,
+)
+from ollama_kit.builder.expected import Difference, Expected, check_expectations, expected_model
 from ollama_kit.errors import BuildError, BuildMismatch, ModelfileError, ModelMissing, ServerError, ServerRefused
 from ollama_kit.modelfile.reader import read_modelfile
 from ollama_kit.modelfile.render import render_modelfile
 from ollama_kit.modelfile.request import CreateRequest, create_request, create_request_from_spec
-from ollama_kit.modelfile.versions import ServerVersion
+from ollama_kit.modelfile.versions import ServerVersion, supports
 from ollama_kit.server import blobs, flows
 from ollama_kit.server.facts import InstalledModel, ModelFacts
-from ollama_kit.server.features import supports
-from ollama_kit.server.remote_policy import require_local
+from ollama_kit.server.host import require_local
 from ollama_kit.server.server import Server
 from ollama_kit.specs.model import ModelSpec
 
@@ -38,7 +42,7 @@ class BuildOptions:
 
 @dataclass(frozen=True)
 class BuildResult:
-    """What a build did. `differences` are those there were before it; `digest` is the manifest's, hex."""
+    """What a build did. `differences` are those found before it; `digest` is the manifest's, hex."""
 
     name: str
     status: Status
@@ -53,7 +57,7 @@ class BuildResult:
 def build(
     spec: ModelSpec, server: Server, options: BuildOptions = BuildOptions(), progress: blobs.Progress = blobs.quiet
 ) -> BuildResult:
-    """Makes the server have the model that the spec says, and proves it.
+    """Builds the model that the spec describes on the server, and proves it.
 
     The model is created under a temporary name, read back, compared, and only then copied to its own name: a build
     that fails, is interrupted or comes out unequal leaves the old model as it was. Raises ExpectationFailed,
@@ -74,7 +78,7 @@ class _Build:
         installed = self.server.models()
         request = create_request_from_spec(self.spec)
         old = self._show(self.name, installed)
-        if old and not self.options.force and self._receipt_holds(request, old, installed):
+        if old and not self.options.force and self._record_holds(request, old, installed):
             return self._result("current", old.digest)
         base = self._base(installed)
         if base:
@@ -82,9 +86,9 @@ class _Build:
             check_expectations(self.spec, base)
         expected = expected_model(request, base, self._source_blob())
         differences = expected.differences(old) if old else ()
-        # What a quantized file was made from cannot be seen on the server: without a receipt it is made again.
+        # What a quantized file was made from cannot be seen on the server: without a record it is built again.
         if old and not differences and not self.options.force and not request.quantize and not request.adapters:
-            self._keep_receipt(request, installed, old.digest)
+            self._keep_record(request, installed, old.digest)
             return self._result("current", old.digest)
         if self.options.dry_run:
             return self._result("would update" if old else "would create", "", differences)
@@ -92,7 +96,7 @@ class _Build:
         self._create(base, expected)
         installed = self.server.models()
         digest = flows.digest_of(self.name, installed)
-        self._keep_receipt(request, installed, digest)
+        self._keep_record(request, installed, digest)
         return replace(self._result("updated" if old else "created", digest, differences), removed_leftovers=removed)
 
     def _show(self, name: str, installed: tuple[InstalledModel, ...]) -> ModelFacts | None:
@@ -105,7 +109,7 @@ class _Build:
         if self.spec.base_path:
             if self.spec.base_path.is_dir():
                 raise BuildError(
-                    f"{self.spec.base_path} is a folder; a base is a model's name or one GGUF file",
+                    f"{self.spec.base_path} is a folder; a base must be a model's name or a GGUF file",
                     hint="Convert safetensors with llama.cpp's convert_hf_to_gguf.py first.",
                 )
             return None
@@ -133,7 +137,7 @@ class _Build:
                 installed=[model.name for model in installed],
                 url=self.server.url,
                 hint=(
-                    f"Where the Internet is, run `ollama pull {name}`; or build on a model you have: --from NAME.",
+                    f"Run `ollama pull {name}` with Internet access; or build on a model you have: --from NAME.",
                     f"请在能上网时运行 `ollama pull {name}`，或用 --from 指定已有的模型。",
                 ),
             ) from error
@@ -143,17 +147,17 @@ class _Build:
             return ""
         return blobs.digest_of_file(self.spec.base_path, progress=self.progress).removeprefix("sha256:")
 
-    def _receipt_holds(self, request: CreateRequest, old: ModelFacts, installed: tuple[InstalledModel, ...]) -> bool:
-        receipt = find_receipt(self.server.url, self.name)
+    def _record_holds(self, request: CreateRequest, old: ModelFacts, installed: tuple[InstalledModel, ...]) -> bool:
+        record = find_build_record(self.server.url, self.name)
         return (
-            receipt is not None
-            and receipt == Receipt(self._request_digest(request), self._base_digest(installed), old.digest)
+            record is not None
+            and record == BuildRecord(self._request_digest(request), self._base_digest(installed), old.digest)
             and not expected_model(request, None).differences(old)
         )
 
-    def _keep_receipt(self, request: CreateRequest, installed: tuple[InstalledModel, ...], digest: str) -> None:
-        made = Receipt(self._request_digest(request), self._base_digest(installed), digest)
-        keep_receipt(self.server.url, self.name, made)
+    def _keep_record(self, request: CreateRequest, installed: tuple[InstalledModel, ...], digest: str) -> None:
+        made = BuildRecord(self._request_digest(request), self._base_digest(installed), digest)
+        keep_build_record(self.server.url, self.name, made)
 
     def _request_digest(self, request: CreateRequest) -> str:
         adapters = {Path(path).name: blobs.digest_of_file(Path(path)) for path in request.adapters}
@@ -180,7 +184,7 @@ class _Build:
             differences = expected.differences(made)
             if differences:
                 raise BuildMismatch(
-                    "the server did not make what was asked for; the model is as it was before:\n  "
+                    "the server did not build what the spec says; the existing model is unchanged:\n  "
                     + "\n  ".join(map(str, differences))
                 )
             self.server.copy(temporary, self.name)
@@ -193,7 +197,7 @@ class _Build:
             text = render_modelfile(self.spec, target=version)
             return create_request(read_modelfile(text), target=version, quantize=self.spec.quantize)
         except ModelfileError as problem:
-            self.notes.append(f"sent from the spec, for a Modelfile cannot carry it: {problem.problem}")
+            self.notes.append(f"sent from the spec: the Modelfile format cannot express it: {problem.problem}")
             return create_request_from_spec(self.spec, version)
 
     def _uploaded(self, paths: tuple[str, ...]) -> Mapping[str, str]:

@@ -1,12 +1,25 @@
-"""A model on a server, described for a person."""
+"""Models described for a person: one on a server (`describe`), what it needs of the memory at hand, and every
+spec in sight with the state of the server's copy (`inventory`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ollama_kit.server.facts import ModelFacts
-from ollama_kit.server.window import window
+from ollama_kit.builder.build import diff
+from ollama_kit.builder.build_records import leftovers
+from ollama_kit.errors import OllamaKitError, ServerError, in_users_language
+from ollama_kit.memory.answer import Answer, answer
+from ollama_kit.memory.available import Memory, memory_at_hand
+from ollama_kit.memory.fit import Fitting
+from ollama_kit.memory.quantities import shown
+from ollama_kit.memory.sources import Subject, of_model, of_spec
+from ollama_kit.server import flows
+from ollama_kit.server.facts import InstalledModel, ModelFacts, window
+from ollama_kit.server.server import Server
+from ollama_kit.settings import Settings
+from ollama_kit.specs import load_spec, spec_names
+from ollama_kit.specs.model import ModelSpec
 from ollama_kit.tokens.vocabulary import tokenizer_family
 
 
@@ -44,7 +57,7 @@ class Description:
         yield "context", f"{self.context_tokens:,} tokens, from {self.context_from}{trained}"
         yield "GQA", f"{self.gqa or 'unknown'}{heads}"
         yield "tokenizer", f"{self.tokenizer} ({self.tokenizer_family or 'family not known'})"
-        yield "capabilities", ", ".join(self.capabilities) or "not told by this server"
+        yield "capabilities", ", ".join(self.capabilities) or "not reported by this server"
         for number, line in enumerate(filter(None, self.memory)):
             yield "" if number else "memory", line
         if self.remote:
@@ -73,3 +86,104 @@ def describe(facts: ModelFacts, host: str) -> Description:
         capabilities=tuple(sorted(facts.capabilities)),
         remote=facts.remote_host,
     )
+
+
+def fit_warning(spec: ModelSpec, server: Server, settings: Settings) -> str:
+    """What to say of a spec whose context does not fit; empty where it does, or where that is unknown.
+
+    A build never fails for it: the server may offload to RAM, and is then only slow.
+    """
+    memory = memory_at_hand(settings.memory, local=server.host.is_loopback)
+    if memory is None:
+        return ""
+    try:
+        found = _answered(of_spec(spec, server), memory)
+    except OllamaKitError:
+        return ""
+    if found.fits:
+        return ""
+    longest, there = found.longest_context, f"{shown(memory.size_bytes)} ({memory.source})"
+    what = f"{found.plan.setup.context:,} tokens need {shown(found.plan.needed_bytes)}, and {there} is available"
+    what_zh = f"{found.plan.setup.context:,} 个词元需要 {shown(found.plan.needed_bytes)}，而现有 {there}"
+    if longest:
+        advice = f"`ollama-kit plan {spec.name} --write` sets the context to {longest:,}, which fits"
+        advice_zh = f"`ollama-kit plan {spec.name} --write` 会把上下文改为可容纳的 {longest:,}"
+    else:
+        advice = f"no context fits entirely; `ollama-kit plan {spec.name}` suggests what helps"
+        advice_zh = f"任何长度都无法完整容纳；`ollama-kit plan {spec.name}` 会给出建议"
+    return in_users_language((f"{what}: {advice}", f"{what_zh}：{advice_zh}"))
+
+
+def memory_lines(name: str, server: Server, settings: Settings) -> tuple[str, str]:
+    """Two lines on what a model needs: its parts, and whether it fits. The second is empty where there is no plan."""
+    try:
+        memory = memory_at_hand(settings.memory, local=server.host.is_loopback)
+        found = _answered(of_model(name, server), memory)
+    except OllamaKitError as error:
+        return f"no plan: {error.message}", ""
+    plan = found.plan
+    parts = ", ".join(
+        f"{part.name} {shown(size)}"
+        for part in plan.parts
+        if (size := part.card_bytes if plan.setup.on_card else part.host_bytes)
+    )
+    needed = f"{shown(plan.needed_bytes)} at {plan.setup.context:,} tokens: {parts}"
+    if found.memory is None:
+        return needed, "the available memory is not known; set `memory` in ollama-kit.yaml"
+    verdict = "fits" if found.fits else "does not fit"
+    there = f"{shown(found.memory.size_bytes)} ({found.memory.source})"
+    return needed, f"{verdict} in {there}; longest context {found.longest_context:,}"
+
+
+def _answered(subject: Subject, memory: Memory | None) -> Answer:
+    return answer(Fitting(subject.shape, subject.setup()), memory)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One spec. `state` is "current", "not built", "differs: …", or what is wrong with the spec."""
+
+    name: str
+    base: str = ""
+    context: int | None = None
+    state: str = ""
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """`problem` says why the server could not be asked; every state is then unknown."""
+
+    host: str
+    entries: tuple[Entry, ...]
+    leftovers: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def inventory(server: Server) -> Inventory:
+    """All specs, sorted by name. A wrong spec, or an unreachable server, is reported in its place."""
+    installed: tuple[InstalledModel, ...] | None = None
+    problem = ""
+    try:
+        installed = server.models()
+    except ServerError as error:
+        problem = error.message
+    entries = tuple(_entry(name, server, installed) for name in spec_names())
+    return Inventory(server.url, entries, leftovers(installed or ()), problem)
+
+
+def _entry(name: str, server: Server, installed: tuple[InstalledModel, ...] | None) -> Entry:
+    try:
+        spec = load_spec(name)
+    except OllamaKitError as error:
+        return Entry(name, state=f"wrong: {error.message}")
+    if installed is None:
+        state = "unknown"
+    elif not flows.digest_of(name, installed):
+        state = "not built"
+    else:
+        try:
+            differences = diff(spec, server, installed=installed)
+        except OllamaKitError as error:
+            return Entry(name, spec.base, spec.context, f"unknown: {error.message}")
+        state = f"differs: {', '.join(item.key for item in differences)}" if differences else "current"
+    return Entry(name, spec.base, spec.context, state)

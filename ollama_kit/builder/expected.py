@@ -1,13 +1,18 @@
-"""What a built model must be, and how what the server has differs from it."""
+"""What a model must be: the base, before anything is created (`check_expectations`), and the built model, compared with
+what the server has (`expected_model`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from ollama_kit.errors import ExpectationFailed
 from ollama_kit.modelfile.request import CreateRequest
 from ollama_kit.server.facts import ModelFacts
+from ollama_kit.specs.model import ModelSpec
+from ollama_kit.tokens import tokenizer_family
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,7 @@ class Expected:
 
 
 def expected_model(request: CreateRequest, base: ModelFacts | None, base_blob: str = "") -> Expected:
-    """What `request` makes of `base`, by the server's rules of inheritance (facts of server/create.go): parameters
+    """What `request` makes of `base`, by the server's rules of inheritance (Ollama server/create.go): parameters
     merge key by key, system and template replace where they are not empty, messages replace as a whole, licenses
     append. Without `base` only what the request itself says is known."""
     quantized = request.quantize is not None
@@ -97,3 +102,36 @@ def _shown(value: Any) -> str:
         return "nothing"
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:60]}… ({len(str(value))} characters)"
+
+
+def check_expectations(spec: ModelSpec, facts: ModelFacts) -> None:
+    """Raises ExpectationFailed, with the spec's file and line, where the model is not what the spec expects: GQA,
+    tokenizer family, trained context, the ability to think, and a system prompt that cannot be removed."""
+    if spec.gqa is not None and facts.gqa != spec.gqa:
+        heads = f" ({facts.head_count} query heads on {facts.head_count_kv} KV heads)" if facts.gqa else ""
+        raise _failed(spec, "gqa", f"the spec expects GQA {spec.gqa}, and {spec.base} has {facts.gqa or 'none'}{heads}")
+    families = tokenizer_family(facts.model_info)
+    if spec.tokenizer and spec.tokenizer.casefold() not in families:
+        found = " or ".join(sorted(families)) or "a tokenizer that is not known"
+        raise _failed(
+            spec, "tokenizer", f"the spec expects the tokenizer {spec.tokenizer}, and {spec.base} has {found}"
+        )
+    if spec.context and facts.context_length and spec.context > facts.context_length:
+        raise _failed(
+            spec,
+            "context",
+            f"a context of {spec.context:,} tokens exceeds the {facts.context_length:,} that {spec.base} was "
+            "trained on; the server would clip it",
+        )
+    if spec.thinking and facts.capabilities and "thinking" not in facts.capabilities:
+        raise _failed(spec, "thinking", f"{spec.base} does not support thinking; the server would refuse every call")
+    if spec.system == "" and facts.system:
+        raise _failed(
+            spec, "system", f"an empty system prompt does not replace the one {spec.base} has; write some text"
+        )
+
+
+def _failed(spec: ModelSpec, key: str, message: str) -> ExpectationFailed:
+    path, line = spec.lines.get(key, (spec.path or Path(spec.name), 0))
+    where = f"{path}:{line}" if line else str(path)
+    return ExpectationFailed(f"{where}: {message}")

@@ -11,12 +11,12 @@ from importlib.util import find_spec
 from typing import Literal
 
 from ollama_kit import __version__, resources
-from ollama_kit.builder.leftovers import leftovers
+from ollama_kit.builder.build_records import leftovers
 from ollama_kit.errors import OllamaKitError, in_users_language
 from ollama_kit.guard.policy import load_policy, policy_names
 from ollama_kit.guard.scanners.library import ScannerStatus, scanner_status
+from ollama_kit.modelfile.versions import supports
 from ollama_kit.server.connection import connect_with
-from ollama_kit.server.features import supports
 from ollama_kit.server.server import Server
 from ollama_kit.settings import Settings
 from ollama_kit.specs import load_spec, spec_names

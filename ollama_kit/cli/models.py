@@ -12,7 +12,7 @@ from ollama_kit.cli.options import json_option, open_server, parsed_overrides, s
 @json_option
 def list_command(host: str | None, allow_remote: bool | None, as_json: bool) -> None:
     """List the specs, their base and context, and whether the server's copies are current."""
-    from ollama_kit.builder.inventory import inventory
+    from ollama_kit.builder.description import inventory
     from ollama_kit.cli.output import print_json, print_table, warn
 
     with open_server(host, allow_remote) as server:
@@ -52,7 +52,7 @@ def build_command(  # one parameter an option
     from dataclasses import replace
 
     from ollama_kit.builder.build import BuildOptions, build
-    from ollama_kit.builder.memory import fit_warning
+    from ollama_kit.builder.description import fit_warning
     from ollama_kit.cli.output import print_json
     from ollama_kit.cli.progress import progress_bar
     from ollama_kit.specs import load_spec
@@ -121,8 +121,7 @@ def show_command(model: str, host: str | None, allow_remote: bool | None, as_jso
     """Show MODEL: context, GQA, tokenizer, quantization, capabilities, memory."""
     from dataclasses import replace
 
-    from ollama_kit.builder.description import describe
-    from ollama_kit.builder.memory import memory_lines
+    from ollama_kit.builder.description import describe, memory_lines
     from ollama_kit.cli.output import print_json
 
     with open_server(host, allow_remote) as server:
@@ -141,7 +140,7 @@ def show_command(model: str, host: str | None, allow_remote: bool | None, as_jso
 @json_option
 def rm_command(name: str, host: str | None, allow_remote: bool | None, as_json: bool) -> None:
     """Remove the model NAME from the server, and what interrupted builds left."""
-    from ollama_kit.builder.leftovers import remove_leftovers
+    from ollama_kit.builder.build_records import remove_leftovers
     from ollama_kit.cli.output import print_json
 
     with open_server(host, allow_remote) as server:

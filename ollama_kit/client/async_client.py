@@ -16,7 +16,7 @@ from ollama_kit.guard.policy import PolicyLike
 from ollama_kit.guard.profile import Profile, profile_model
 from ollama_kit.server.async_server import AsyncServer
 from ollama_kit.server.connection import connect_with
-from ollama_kit.server.remote_policy import require_local
+from ollama_kit.server.host import require_local
 from ollama_kit.server.wire import Call
 from ollama_kit.settings import Settings
 

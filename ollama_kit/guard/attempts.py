@@ -12,9 +12,9 @@ from ollama_kit.guard.fit import Fitted
 from ollama_kit.guard.profile import Profile
 from ollama_kit.guard.streamed_reply import StreamedReply
 from ollama_kit.guard.verdict import Verdict
+from ollama_kit.modelfile.versions import supports
 from ollama_kit.records.report import Attempt
 from ollama_kit.server import wire
-from ollama_kit.server.features import supports
 from ollama_kit.server.wire import Call
 from ollama_kit.structured.schema import Schema
 

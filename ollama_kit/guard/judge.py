@@ -33,11 +33,11 @@ from ollama_kit.guard.fit import PromptCounter
 from ollama_kit.guard.private.placeholders import Placeholders
 from ollama_kit.guard.profile import Profile
 from ollama_kit.guard.streamed_reply import StreamedReply
+from ollama_kit.modelfile.versions import supports
 from ollama_kit.records.report import Action, Finding
 from ollama_kit.server import wire
-from ollama_kit.server.features import supports
 from ollama_kit.server.wire import Call, Deadline
-from ollama_kit.specs.keys import described
+from ollama_kit.specs.model import described
 from ollama_kit.specs.source import Source
 from ollama_kit.structured.find import NotFound, find_json, strip_thinking
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ollama_kit.errors import SpecError
-from ollama_kit.specs.keys import described
+from ollama_kit.specs.model import described
 from ollama_kit.specs.source import Source
 
 

@@ -17,7 +17,7 @@ from ollama_kit.errors import SpecError, SpecNotFound, nearest_names
 from ollama_kit.guard.images.image import ImageRules
 from ollama_kit.guard.options import Number, Option, Words
 from ollama_kit.guard.pipeline import stage_options
-from ollama_kit.specs.keys import described, looks_like_path
+from ollama_kit.specs.model import described, looks_like_path
 from ollama_kit.specs.source import Source, read_yaml
 
 POLICY_VERSION = 1

@@ -10,8 +10,7 @@ from ollama_kit.errors import ModelMissing
 from ollama_kit.guard.control_tokens import ControlTokens
 from ollama_kit.modelfile.versions import ServerVersion
 from ollama_kit.server import flows
-from ollama_kit.server.facts import ModelFacts
-from ollama_kit.server.window import window
+from ollama_kit.server.facts import ModelFacts, window
 from ollama_kit.server.wire import Flow
 from ollama_kit.tokens.chat_template import turn_markers
 from ollama_kit.tokens.store import keep_tokenizer, kept_tokenizer

@@ -12,7 +12,7 @@ from ollama_kit.errors import GGUFError
 from ollama_kit.memory.metadata import shape_of
 from ollama_kit.memory.shape import ModelShape
 from ollama_kit.memory.tensors import TYPE_NAMES, Tensor
-from ollama_kit.server.gguf import ARRAY, SCALAR_BYTES, TEXT, HeaderWalk
+from ollama_kit.server.gguf_header import ARRAY, SCALAR_BYTES, TEXT, HeaderWalk
 
 MAX_TENSORS = 65_536
 MAX_ITEMS = MAX_KEPT = 4096

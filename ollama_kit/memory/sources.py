@@ -15,7 +15,7 @@ from ollama_kit.memory.setup import Engine, Setup
 from ollama_kit.memory.shape import ModelShape
 from ollama_kit.memory.tensors import TYPE_NUMBERS, Tensor
 from ollama_kit.modelfile.versions import ServerVersion
-from ollama_kit.server.window import DEFAULT_CONTEXT_TOKENS
+from ollama_kit.server.facts import DEFAULT_CONTEXT_TOKENS
 
 if TYPE_CHECKING:
     from ollama_kit.server.server import Server
@@ -115,7 +115,7 @@ def of_model(name: str, server: Server) -> Subject:
 
 def of_show(name: str, reply: JSON, url: str = "") -> Subject:
     """The shape in a verbose reply of /api/show; GGUFError where it lacks the tensors (servers before 0.5.8)."""
-    from ollama_kit.server.show_parameters import read_parameters
+    from ollama_kit.server.facts import read_parameters
 
     info = reply.get("model_info")
     described = reply.get("tensors")

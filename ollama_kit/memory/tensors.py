@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from ollama_kit.server.gguf import BLOCKS
+from ollama_kit.server.gguf_header import BLOCKS
 
 TYPE_NAMES: Mapping[int, str] = {
     0: "F32", 1: "F16", 2: "Q4_0", 3: "Q4_1", 6: "Q5_0", 7: "Q5_1", 8: "Q8_0",

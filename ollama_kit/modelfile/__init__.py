@@ -7,12 +7,6 @@ from typing import TYPE_CHECKING
 from ollama_kit.lazy import exports
 
 if TYPE_CHECKING:
-    from ollama_kit.modelfile.characters import (
-        LostCharacter as LostCharacter,
-        kept as kept,
-        lost_characters as lost_characters,
-    )
-    from ollama_kit.modelfile.grammar import Command as Command, Modelfile as Modelfile
     from ollama_kit.modelfile.lint import LintFinding as LintFinding, lint_modelfile as lint_modelfile
     from ollama_kit.modelfile.parameters import (
         PARAMETERS as PARAMETERS,
@@ -26,6 +20,13 @@ if TYPE_CHECKING:
         CreateRequest as CreateRequest,
         create_request as create_request,
         create_request_from_spec as create_request_from_spec,
+    )
+    from ollama_kit.modelfile.syntax import (
+        Command as Command,
+        LostCharacter as LostCharacter,
+        Modelfile as Modelfile,
+        kept as kept,
+        lost_characters as lost_characters,
     )
     from ollama_kit.modelfile.versions import ServerVersion as ServerVersion
     from ollama_kit.modelfile.writer import write_modelfile as write_modelfile

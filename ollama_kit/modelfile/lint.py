@@ -1,6 +1,6 @@
-"""Lints a Modelfile: what Ollama refuses, and what it takes but not as it was meant.
+"""Lints a Modelfile: what Ollama refuses, and what it accepts but does not do as intended.
 
-One check is one function from the subject to its findings; CHECKS lists them all. The codes are in rules.py.
+One check is one function from the subject to its findings; CHECKS lists them all. The codes are in `lint_rules`.
 """
 
 from __future__ import annotations
@@ -8,25 +8,51 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from ollama_kit.errors import ModelfileError, in_users_language
-from ollama_kit.modelfile.characters import kept, lost_characters
-from ollama_kit.modelfile.grammar import COMMANDS, RESERVED_NAMES, TEXT_COMMANDS, Command, Modelfile
+from ollama_kit.modelfile.lint_rules import RULES, Severity
 from ollama_kit.modelfile.parameters import check_parameter, typed_value
-from ollama_kit.modelfile.reader import decode
+from ollama_kit.modelfile.reader import Fault, decode, scan
 from ollama_kit.modelfile.request import name_rule, path_exists
-from ollama_kit.modelfile.rules import RULES, Severity
-from ollama_kit.modelfile.scan import Fault, scan
-from ollama_kit.modelfile.secrets import find_secrets
+from ollama_kit.modelfile.syntax import (
+    COMMANDS,
+    RESERVED_NAMES,
+    TEXT_COMMANDS,
+    Command,
+    Modelfile,
+    kept,
+    lost_characters,
+)
 from ollama_kit.modelfile.versions import ServerVersion
-from ollama_kit.specs.keys import looks_like_path
+from ollama_kit.specs.model import looks_like_path
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _COMMENT_AFTER = re.compile(r"[ \t]+#.*", re.DOTALL)
 _SEMVER = re.compile(r"v?(?:0|[1-9]\d*)(?:\.(?:0|[1-9]\d*)){0,2}(?:[-+][0-9A-Za-z.+-]+)?", re.ASCII)
 _SHOWN_CHARACTERS = 5
 _LAST_WINS = ("system", "template", "adapter", "renderer", "parser", "requires")
+_MOST_OF_A_KIND = 20  # a text with more is a list of them; nobody reads more findings
+_SHAPES = (
+    ("a private key", re.compile(r"-----BEGIN (?:[A-Z]{2,12} ){0,3}PRIVATE KEY-----")),
+    ("an AWS access key", re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b")),
+    ("a GitHub token", re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{36,255}|github_pat_[A-Za-z0-9_]{50,255})\b")),
+    ("a Slack token", re.compile(r"\bxox[abeprs]-[A-Za-z0-9-]{10,250}\b")),
+    ("a Hugging Face token", re.compile(r"\bhf_[A-Za-z0-9]{30,100}\b")),
+    ("a Google API key", re.compile(r"\bAIza[0-9A-Za-z_-]{35}\b")),
+    ("an API key", re.compile(r"\bsk-(?:[A-Za-z]{2,12}-){0,3}[A-Za-z0-9_-]{20,200}")),
+    ("a JSON Web Token", re.compile(r"\beyJ[A-Za-z0-9_-]{10,2000}\.eyJ[A-Za-z0-9_-]{10,4000}\.[A-Za-z0-9_-]{10,1000}")),
+    ("a URL with a password", re.compile(r"\b[a-z][a-z0-9+.-]{1,20}://[^\s/:@]{1,100}:[^\s/@]{3,100}@[^\s/]")),
+    (
+        "a password or key",
+        re.compile(
+            r"(?:\b(?:api[_-]?key|secret(?:[_-]?key)?|access[_-]?token|password|passwd)|密码|口令|密钥)"
+            r"['\"]?\s{0,3}(?:[:=：]|是|为)\s{0,3}['\"]?(?=[^\s'\"]{0,100}[0-9])[A-Za-z0-9_\-/+=.!@#$%^&*]{8,200}",
+            re.IGNORECASE,
+        ),
+    ),
+)
 
 
 @dataclass(frozen=True)
@@ -87,7 +113,7 @@ def lint_modelfile(
 
 
 def _faults(subject: _Subject) -> Iterator[LintFinding]:
-    """Each fault, but of a run of lines that are no commands (a text without its quotes) only the first."""
+    """Each fault, but of a run of lines that are not commands (a text without its quotes) only the first."""
     starts = [command.line for command in subject.modelfile.commands]
     previous: Fault | None = None
     for fault in subject.faults:
@@ -128,7 +154,7 @@ def _parameters(subject: _Subject) -> Iterator[LintFinding]:
     for command in subject.modelfile.named("parameter"):
         name = command.parameter or ""
         if not name:
-            message = "two blanks after PARAMETER: Ollama reads an empty name"
+            message = "two spaces after PARAMETER: Ollama reads an empty name"
             yield subject.find(command.line, name_rule(name), message)
         elif name in RESERVED_NAMES:
             meant = "FROM" if name == "model" else name.upper()
@@ -166,7 +192,7 @@ def _inline_comments(subject: _Subject) -> Iterator[LintFinding]:
 
 
 def _swallowed(subject: _Subject) -> Iterator[LintFinding]:
-    """Values that go on past what looks like their end, because something follows the closing quotes."""
+    """Values that continue past what looks like their end, because something follows the closing quotes."""
     for command in subject.modelfile.commands:
         quotes = {"triple": '"""', "double": '"', "bare": ""}[command.quoting]
         if not quotes:
@@ -176,7 +202,7 @@ def _swallowed(subject: _Subject) -> Iterator[LintFinding]:
         at = inside.find(quotes)
         if spans and at >= 0 and inside[at + len(quotes) :].strip():
             line = command.line + _line_count(command.args[:at]) - 1
-            message = f"text after {quotes}: the value of {command.name.upper()} goes on from there"
+            message = f"text after {quotes}: the value of {command.name.upper()} continues from there"
             yield subject.find(line, "text-after-quotes", message, "warning")
 
 
@@ -210,7 +236,24 @@ def _secrets(subject: _Subject) -> Iterator[LintFinding]:
         if command.name in TEXT_COMMANDS | {"template"}:
             for offset, what in find_secrets(command.args):
                 line = command.line + _line_count(command.args[:offset]) - 1
-                yield subject.find(line, "secret", f"{command.name.upper()} holds what looks like {what}")
+                yield subject.find(line, "secret", f"{command.name.upper()} contains what looks like {what}")
+
+
+def find_secrets(text: str) -> tuple[tuple[int, str], ...]:
+    """(offset, what it looks like) of each key or password in a text that anybody on a server can read, in order;
+    never the secret itself.
+
+    >>> find_secrets("key: AKIA" + "ABCDEFGHIJKLMNOP")
+    ((5, 'an AWS access key'),)
+    """
+    found: dict[int, str] = {}
+    covered: list[range] = []
+    for what, shape in _SHAPES:
+        for match in islice(shape.finditer(text), _MOST_OF_A_KIND):
+            if not any(match.start() in span or span.start in range(*match.span()) for span in covered):
+                found[match.start()] = what
+                covered.append(range(*match.span()))
+    return tuple(sorted(found.items()))
 
 
 def _dropped(subject: _Subject) -> Iterator[LintFinding]:

@@ -54,7 +54,7 @@ def _table() -> Mapping[str, Parameter]:
         *(Parameter(name, "int") for name in ints.split()),
         *(Parameter(name, "float") for name in floats.split()),
         Parameter("use_mmap", "bool"),
-        Parameter("stop", "strings", note="one PARAMETER line a text"),
+        Parameter("stop", "strings", note="one PARAMETER line per text"),
         Parameter("min_p", "float", since=ServerVersion(0, 3, 1)),
         Parameter("draft_num_predict", "int", since=ServerVersion(0, 30, 0)),
         gone("embedding_only", "bool", "0.1.28"),
@@ -100,7 +100,7 @@ def check_parameter(
 ) -> tuple[ParameterProblem, ...]:
     """What is wrong with a parameter for a server of that version (None: the newest); empty if nothing is.
 
-    `value` is text as it stands in a Modelfile, or a typed value of a spec (`stop`: a tuple or list of texts).
+    `value` is text as written in a Modelfile, or a typed value of a spec (`stop`: a tuple or list of texts).
 
     >>> [problem.message for problem in check_parameter("num_gqa", 8)]
     ['num_gqa was removed in Ollama 0.1.35: the model file carries its own head counts']

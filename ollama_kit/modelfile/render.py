@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -11,20 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 from ollama_kit import resources
 from ollama_kit.errors import ModelfileError, SpecError, SpecNotFound, nearest_names
-from ollama_kit.modelfile.grammar import COMMANDS
 from ollama_kit.modelfile.parameters import PARAMETERS, check_parameter, value_text
 from ollama_kit.modelfile.reader import read_modelfile
 from ollama_kit.modelfile.request import CreateRequest, create_request_from_spec
+from ollama_kit.modelfile.syntax import COMMANDS
 from ollama_kit.modelfile.versions import ServerVersion
 from ollama_kit.modelfile.writer import plain, quoted
 from ollama_kit.specs.model import ModelSpec
+from ollama_kit.templating import SUFFIX, environment, failures_of
 
 if TYPE_CHECKING:
     from jinja2.sandbox import SandboxedEnvironment
 
 _TEMPLATE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _FOLDER = "modelfile"
-_SUFFIX = ".jinja"
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ def render_modelfile(spec: ModelSpec, target: ServerVersion | None = None, facts
 
     What came after the target (RENDERER, a parameter) is left out, and a comment says so; a parameter removed before it
     is a SpecError. num_gqa is written only for targets older than 0.1.35. `facts` fill the comment lines; without them
-    these hold what the spec expects. ModelfileError for text that a Modelfile cannot carry, SpecError with the
+    they state what the spec expects. ModelfileError for text that a Modelfile cannot carry, SpecError with the
     template's file and line for one that fails.
     """
     newer = _newer_parameters(spec, target)
@@ -49,7 +48,8 @@ def render_modelfile(spec: ModelSpec, target: ServerVersion | None = None, facts
     context = _context(spec, request, target, facts or StatedFacts())
     context["left_out"] = [*newer.values(), *_left_out_commands(spec, request)]
     name, path = _template(spec)
-    text = _render(name, path, context)
+    with failures_of(path, hint=""):
+        text = str(_environment().get_template(name).render(context))
     try:
         read_modelfile(text)
     except ModelfileError as error:
@@ -124,7 +124,7 @@ def _check_texts(spec: ModelSpec, request: CreateRequest) -> None:
     if "stop" in request.parameters and not stop:
         path, line = _place(spec, "parameters.stop")
         hint = "`ollama-kit build` sends the empty list through the API; in a Modelfile leave stop out."
-        raise ModelfileError("a Modelfile has no form for an empty list of stop texts", path=path, line=line, hint=hint)
+        raise ModelfileError("a Modelfile cannot express an empty list of stop texts", path=path, line=line, hint=hint)
     texts = [
         ("system", request.system or ""),
         ("template", request.template or ""),
@@ -153,79 +153,27 @@ def _template(spec: ModelSpec) -> tuple[str, Path]:
     """(name for Jinja, file) of the spec's template. SpecNotFound, with the spec's line, if there is none."""
     name = spec.modelfile_template
     if _TEMPLATE_NAME.fullmatch(name):
-        full = f"{_FOLDER}/{name}{_SUFFIX}"
+        full = f"{_FOLDER}/{name}{SUFFIX}"
         found = resources.find("templates", full)
         if found is not None:
             return full, found
     folders = (folder / _FOLDER for folder in resources.search_path("templates"))
-    known = sorted({path.stem for folder in folders if folder.is_dir() for path in folder.glob(f"*{_SUFFIX}")})
+    known = sorted({path.stem for folder in folders if folder.is_dir() for path in folder.glob(f"*{SUFFIX}")})
     path, line = _place(spec, "modelfile")
     raise SpecNotFound(
-        f"no Modelfile template called {name!r}",
+        f"no Modelfile template named {name!r}",
         nearest=nearest_names(name, known),
         path=path,
         line=line,
-        hint=f"There are: {', '.join(known)}" if known else "",
+        hint=f"Available: {', '.join(known)}" if known else "",
     )
-
-
-def _render(name: str, path: Path, context: dict[str, Any]) -> str:
-    from jinja2 import TemplateError, TemplateNotFound, TemplateSyntaxError
-
-    try:
-        return str(_environment().get_template(name).render(context))
-    except TemplateSyntaxError as problem:
-        where, line = Path(problem.filename or path), problem.lineno
-        raise SpecError(f"is not Jinja: {problem.message}", path=where, line=line) from problem
-    except TemplateNotFound as problem:
-        raise SpecError(f"names a template that does not exist: {problem.name}", path=path) from problem
-    except ModelfileError:
-        raise
-    except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, OSError) as problem:
-        where, line = _failed_at(problem, path)
-        raise SpecError(f"cannot be rendered: {problem}", path=where, line=line) from problem
-
-
-def _failed_at(problem: BaseException, path: Path) -> tuple[Path, int]:
-    """File and line of the template where it failed: Jinja rewrites tracebacks so that they point there."""
-    place = (path, 0)
-    trace = problem.__traceback__
-    while trace is not None:
-        name = trace.tb_frame.f_code.co_filename
-        if name.endswith(_SUFFIX):
-            place = (Path(name), trace.tb_lineno)
-        trace = trace.tb_next
-    return place
 
 
 @lru_cache(maxsize=1)
 def _environment() -> SandboxedEnvironment:
-    from jinja2 import FunctionLoader, StrictUndefined
-    from jinja2.sandbox import SandboxedEnvironment
-
-    environment = SandboxedEnvironment(
-        undefined=StrictUndefined,
-        loader=FunctionLoader(_load),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        autoescape=False,
-    )
-    environment.filters.update(quoted=_quoted, plain=_plain, comment=_comment)
-    return environment
-
-
-def _load(name: str) -> tuple[str, str, Callable[[], bool]] | None:
-    """Text, file, and whether both are still the same: the compiled template is kept as long as they are."""
-    path = resources.find("templates", name) if name.startswith(f"{_FOLDER}/") and ".." not in name else None
-    if path is None:
-        return None
-    changed = path.stat().st_mtime_ns
-
-    def is_current() -> bool:
-        return resources.find("templates", name) == path and path.stat().st_mtime_ns == changed
-
-    return path.read_text(encoding="utf-8"), str(path), is_current
+    made = environment(folder=_FOLDER)
+    made.filters.update(quoted=_quoted, plain=_plain, comment=_comment)
+    return made
 
 
 def _quoted(value: object) -> str:

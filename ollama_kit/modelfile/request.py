@@ -9,14 +9,12 @@ from types import MappingProxyType
 from typing import Any
 
 from ollama_kit.errors import ModelfileError, SpecError
-from ollama_kit.modelfile.characters import kept
-from ollama_kit.modelfile.grammar import COMMANDS, Command, Modelfile
+from ollama_kit.modelfile.lint_rules import RULES
 from ollama_kit.modelfile.parameters import ParameterProblem, check_parameter, typed_value
-from ollama_kit.modelfile.rules import RULES
+from ollama_kit.modelfile.syntax import COMMANDS, Command, Modelfile, kept
 from ollama_kit.modelfile.versions import ServerVersion
 from ollama_kit.modelfile.writer import check_parameter_name
-from ollama_kit.specs.keys import looks_like_path
-from ollama_kit.specs.model import Message, ModelSpec, ParameterValue
+from ollama_kit.specs.model import Message, ModelSpec, ParameterValue, looks_like_path
 
 
 @dataclass(frozen=True)

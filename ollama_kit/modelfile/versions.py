@@ -1,9 +1,14 @@
-"""Versions of an Ollama server, as far as they decide what it understands."""
+"""Versions of an Ollama server, and what it can do by its version: the releases that change what we send.
+
+The commands of a Modelfile have theirs in `syntax`, the parameters in `parameters`.
+"""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
 
 _VERSION = re.compile(r"v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?(?P<rest>[-+.][0-9A-Za-z.+-]*)?", re.ASCII)
 
@@ -12,7 +17,7 @@ _VERSION = re.compile(r"v?(\d{1,6})\.(\d{1,6})(?:\.(\d{1,6}))?(?P<rest>[-+.][0-9
 class ServerVersion:
     """major.minor.patch. A release candidate counts as its release: it has what the release has.
 
-    0.0.0 is what a server built from source reports; it is taken to know everything.
+    0.0.0 is what a server built from source reports; it is assumed to know everything.
     """
 
     major: int
@@ -41,3 +46,31 @@ class ServerVersion:
 
     def __str__(self) -> str:
         return f"{self.major}.{self.minor}.{self.patch}"
+
+
+Feature = Literal[
+    "schema", "create_fields", "capabilities", "think", "debug_render", "renderer", "truncate", "logprobs", "requires"
+]
+
+SINCE: MappingProxyType[Feature, ServerVersion] = MappingProxyType(
+    {
+        "schema": ServerVersion(0, 5, 0),  # `format` takes a JSON Schema
+        "create_fields": ServerVersion(0, 5, 5),  # /api/create takes from, files, parameters instead of a Modelfile
+        "capabilities": ServerVersion(0, 6, 4),  # /api/show lists capabilities
+        "think": ServerVersion(0, 9, 0),  # `think` on chat and generate
+        "debug_render": ServerVersion(0, 11, 5),  # `_debug_render_only` returns the rendered prompt
+        "renderer": ServerVersion(0, 12, 0),  # RENDERER and PARSER
+        "truncate": ServerVersion(0, 12, 6),  # `truncate` and `shift` on chat and generate
+        "logprobs": ServerVersion(0, 12, 11),
+        "requires": ServerVersion(0, 14, 0),  # REQUIRES
+    }
+)
+
+
+def supports(version: ServerVersion, feature: Feature) -> bool:
+    """Whether a server of that version has a feature; one built from source (0.0.0) is assumed to have all.
+
+    >>> supports(ServerVersion.parse("0.9.3"), "truncate"), supports(ServerVersion.parse("0.12.6-rc0"), "truncate")
+    (False, True)
+    """
+    return version.reaches(SINCE[feature])

@@ -1,8 +1,8 @@
-"""Writes a Modelfile so that Ollama's parser, and ours, read back exactly what was meant.
+"""Writes a Modelfile so that Ollama's parser, and ours, read back exactly what it says.
 
-Prose always stands between three quotes. Measured on 0.9.3: that form keeps blanks, quotes and line ends at both ends
-of a text, and CR inside it. The one thing it cannot hold is three quotes followed by the end of a line, because there
-the value would end; besides that, characters that the parser drops (characters.py).
+Prose is always between three quotes. Measured on 0.9.3: that form keeps blanks, quotes and line ends at both ends
+of a text, and CR inside it. It cannot express three quotes followed by the end of a line, because there the value would
+end, nor the characters that the parser drops (see `syntax`).
 """
 
 from __future__ import annotations
@@ -10,8 +10,15 @@ from __future__ import annotations
 import re
 
 from ollama_kit.errors import Hint, ModelfileError
-from ollama_kit.modelfile.characters import lost_characters
-from ollama_kit.modelfile.grammar import COMMANDS, RESERVED_NAMES, ROLES, TEXT_COMMANDS, Command, Modelfile
+from ollama_kit.modelfile.syntax import (
+    COMMANDS,
+    RESERVED_NAMES,
+    ROLES,
+    TEXT_COMMANDS,
+    Command,
+    Modelfile,
+    lost_characters,
+)
 
 _ENDS_EARLY = re.compile(r'"""[ \t]*[\r\n]')
 _PARAMETER_NAME = re.compile(r"[A-Za-z0-9_]+")
@@ -19,14 +26,14 @@ _LINE_ENDS = ("\n", "\r")
 _QUOTES = '"""'
 _API_HINT = (
     "`ollama-kit build` sends such text through the API, which carries everything; only a Modelfile cannot.",
-    "`ollama-kit build` 通过 API 发送这类文本,可以完整保留;只有 Modelfile 无法表示。",
+    "`ollama-kit build` 通过 API 发送这类文本，可以完整保留；只有 Modelfile 无法表示。",
 )
 
 
 def write_modelfile(modelfile: Modelfile) -> str:
     """The text of a Modelfile, with its comments and a last newline; `read_modelfile` gives an equal value back.
 
-    ModelfileError for what the grammar cannot carry; it names the command, and the line it stood on if it was read.
+    ModelfileError for what the grammar cannot carry; it names the command, and its line if it was read from a file.
 
     >>> write_modelfile(Modelfile((Command("from", "qwen3:4b"), Command("parameter", "0.7", "temperature"))))
     'FROM qwen3:4b\\nPARAMETER temperature 0.7\\n'
@@ -45,7 +52,7 @@ def write_modelfile(modelfile: Modelfile) -> str:
 
 
 def command_text(command: Command) -> str:
-    """One command as it stands in a Modelfile, without a line end. ModelfileError if that is not possible."""
+    """One command as it is written in a Modelfile, without a line end. ModelfileError if that is not possible."""
     name = command.name
     if name not in COMMANDS:
         raise ModelfileError(f"{name!r} is not a command of a Modelfile")
@@ -74,7 +81,7 @@ def quoted(text: str, what: str = "the text") -> str:
     if lost is not None or text.startswith("\ufeff"):
         where = f" (line {lost.line}, column {lost.column} of the text)" if lost else " (its first character)"
         name = lost.name if lost else "U+FEFF ZERO WIDTH NO-BREAK SPACE"
-        raise _uncarriable(f"{what} holds {name}{where}, which Ollama drops from a Modelfile", _API_HINT)
+        raise _uncarriable(f"{what} contains {name}{where}, which Ollama drops from a Modelfile", _API_HINT)
     early = _ENDS_EARLY.search(text)
     if early is not None:
         line = text.count("\n", 0, early.start()) + 1

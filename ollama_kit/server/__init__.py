@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ollama_kit.lazy import exports
 
 if TYPE_CHECKING:
+    from ollama_kit.modelfile.versions import supports as supports
     from ollama_kit.server.async_server import AsyncServer as AsyncServer
     from ollama_kit.server.connection import (
         Connection as Connection,
@@ -22,10 +23,8 @@ if TYPE_CHECKING:
         ModelFacts as ModelFacts,
         RunningModel as RunningModel,
     )
-    from ollama_kit.server.features import supports as supports
-    from ollama_kit.server.gguf import check_gguf as check_gguf
-    from ollama_kit.server.host import Host as Host, resolve_host as resolve_host
-    from ollama_kit.server.remote_policy import require_local as require_local
+    from ollama_kit.server.gguf_header import check_gguf as check_gguf
+    from ollama_kit.server.host import Host as Host, require_local as require_local, resolve_host as resolve_host
     from ollama_kit.server.server import Server as Server
     from ollama_kit.server.wire import Call as Call
 else:

@@ -1,45 +1,30 @@
-"""`AsyncServer`: one Ollama server for an event loop. The same calls, flows and errors as `session.Server`."""
+"""`AsyncServer`: one Ollama server for an event loop. The same calls, flows and errors as `Server`."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ollama_kit.errors import OllamaKitError, ServerError, ServerRefused
+from ollama_kit.errors import OllamaKitError, ServerRefused
 from ollama_kit.modelfile.versions import ServerVersion
-from ollama_kit.server import exchange, flows, refusals, wire
-from ollama_kit.server.connection import Connection, connect
+from ollama_kit.server import flows, wire
+from ollama_kit.server.connection import Connected, Connection
 from ollama_kit.server.facts import InstalledModel, ModelFacts, RunningModel
-from ollama_kit.server.host import Host
-from ollama_kit.server.wire import JSON, Call, Flow, Lines, T
+from ollama_kit.server.wire import JSON, Call, Flow, T
 
 if TYPE_CHECKING:
     import httpx
 
 
-class AsyncServer:
+class AsyncServer(Connected):
     """One Ollama server. Nothing is opened before the first call; close it with `async with` or `aclose()`."""
 
     def __init__(self, connection: Connection, *, transport: httpx.AsyncBaseTransport | None = None) -> None:
-        self.connection = connection
+        super().__init__(connection)
         self._transport = transport
         self._version: ServerVersion | None = None
-
-    @classmethod
-    def at(cls, host: str | None = None, env: Mapping[str, str] | None = None) -> AsyncServer:
-        """The server that `host`, else OLLAMA_HOST, names (default: this machine, port 11434)."""
-        return cls(connect(host, os.environ if env is None else env))
-
-    @property
-    def host(self) -> Host:
-        return self.connection.host
-
-    @property
-    def url(self) -> str:
-        return self.connection.host.url
 
     # -- driving
 
@@ -52,8 +37,7 @@ class AsyncServer:
                     last = line
             return last
         async with self._opened(call) as response:
-            url = exchange.url_of(call, self.connection)
-            return refusals.check_reply(call, wire.decode(await response.aread(), url=url), url=url)
+            return self._answer(call).whole(await response.aread())
 
     @asynccontextmanager
     async def stream(self, call: Call) -> AsyncIterator[AsyncIterator[JSON]]:
@@ -101,7 +85,7 @@ class AsyncServer:
     async def embed(
         self, model: str, texts: list[str], *, options: Mapping[str, Any] | None = None
     ) -> list[list[float]]:
-        """One vector a text, in their order."""
+        """One vector per text, in their order."""
         return await self.run(flows.embed(model, texts, options, self.url))
 
     @asynccontextmanager
@@ -128,9 +112,6 @@ class AsyncServer:
     async def __aexit__(self, *error: object) -> None:
         await self.aclose()
 
-    def __repr__(self) -> str:
-        return f"AsyncServer({self.url!r})"
-
     # -- below
 
     @cached_property
@@ -144,10 +125,10 @@ class AsyncServer:
     @asynccontextmanager
     async def _opened(self, call: Call) -> AsyncIterator[httpx.Response]:
         try:
-            response = await self._http.send(exchange.request(call, self.connection), stream=True)
+            response = await self._http.send(self._request(call), stream=True)
         except ServerRefused as error:
             if error.status == 404 and call.model:
-                raise refusals.model_missing(call.model, await self._names(), url=self.url) from error
+                raise await self.run(flows.model_missing(call.model, self.url)) from error
             raise
         try:
             yield response
@@ -155,17 +136,9 @@ class AsyncServer:
             await response.aclose()
 
     async def _lines(self, call: Call, response: httpx.Response) -> AsyncGenerator[JSON, None]:
-        url = exchange.url_of(call, self.connection)
-        lines = Lines(call, url=url)
+        answer = self._answer(call)
         async for data in response.aiter_bytes():
-            for line in lines.feed(data):
-                yield refusals.check_reply(call, line, url=url)
-            call.check_time(url)
-        for line in lines.close():
-            yield refusals.check_reply(call, line, url=url)
-
-    async def _names(self) -> tuple[str, ...]:
-        try:
-            return tuple(model.name for model in await self.models())
-        except ServerError:
-            return ()
+            for line in answer.feed(data):
+                yield line
+        for line in answer.close():
+            yield line

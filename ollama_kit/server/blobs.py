@@ -16,7 +16,7 @@ from ollama_kit.errors import GGUFError
 PIECE_BYTES = 2**20
 
 Progress = Callable[[str, int, int], None]
-"""Called with (what is being done, bytes done, bytes in all)."""
+"""Called with (what is being done, bytes done, total bytes)."""
 
 
 def quiet(what: str, done_bytes: int, total_bytes: int) -> None:

@@ -1,27 +1,40 @@
-"""How a server is reached: proxy, certificates, headers, patience and persistence, as one frozen value."""
+"""How a server is reached: proxy, certificates, headers, timeouts and retries, as one frozen value; and what a `Call`
+becomes on it, the same for `Server` and `AsyncServer`."""
 
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from ollama_kit.errors import UsageError
+from ollama_kit.server import wire
 from ollama_kit.server.host import Host, resolve_host, shown
-from ollama_kit.server.wire import Pace
+from ollama_kit.server.refusals import Answer
+from ollama_kit.server.wire import Call, Pace
 from ollama_kit.settings import Settings
+
+if TYPE_CHECKING:
+    import httpx
+    from typing_extensions import Self
+
+BETWEEN_S = "ollama_kit.between_s"
+"""Request extension: the read timeout in seconds once the answer has begun."""
 
 SECRET_WORDS = ("authorization", "cookie", "key", "token", "secret", "password")
 
 
 @dataclass(frozen=True)
 class Timeouts:
-    """Seconds of silence that are borne. Ollama sends its headers with the first token, so `first_s` includes
-    loading the model; `quick_s` is for what it answers from memory or disk; `long_s` for creating and pulling,
-    where a large file is copied or quantized between two lines."""
+    """Connect and read timeouts in seconds. Ollama sends its headers with the first token, so `first_s` includes
+    loading the model; `between_s` is the time between two pieces of an answer; `quick_s` is for what the server answers
+    from memory or disk; `long_s` for creating and pulling, where a large file is copied or quantized between two lines.
+    """
 
     connect_s: float = 5.0
     quick_s: float = 30.0
@@ -40,7 +53,7 @@ class Timeouts:
 
 @dataclass(frozen=True)
 class Retry:
-    """How often a request is sent, and how long is waited in between: exponential, with jitter, capped."""
+    """How often a request is sent, and the wait in between: exponential backoff with jitter, capped."""
 
     attempts: int = 4
     first_s: float = 0.5
@@ -76,12 +89,41 @@ class Connection:
         named = [name for name in self.headers if any(word in name.lower() for word in SECRET_WORDS)]
         if named:
             raise UsageError(
-                f"{named[0]} would go to {self.host.url} where anyone on the way can read it",
+                f"{named[0]} would be sent to {self.host.url} in clear text",
                 hint=(
-                    "Use https:// for that host, or leave the key, the password or the header out.",
-                    "请对该主机使用 https://,或去掉密钥、密码或请求头。",
+                    "Use https:// for that host, or remove the key, the password or the header.",
+                    "请对该主机使用 https://，或去掉密钥、密码或请求头。",
                 ),
             )
+
+
+class Connected:
+    """What `Server` and `AsyncServer` have in common: the connection they talk over, and its names."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+
+    @classmethod
+    def at(cls, host: str | None = None, env: Mapping[str, str] | None = None) -> Self:
+        """The server that `host`, else OLLAMA_HOST, names (default: this machine, port 11434)."""
+        return cls(connect(host, os.environ if env is None else env))
+
+    @property
+    def host(self) -> Host:
+        return self.connection.host
+
+    @property
+    def url(self) -> str:
+        return self.connection.host.url
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.url!r})"
+
+    def _request(self, call: Call) -> httpx.Request:
+        return request(call, self.connection)
+
+    def _answer(self, call: Call) -> Answer:
+        return Answer(call, url=url_of(call, self.connection))
 
 
 def connect(
@@ -94,9 +136,9 @@ def connect(
 ) -> Connection:
     """The connection that `host` (else OLLAMA_HOST) and `env` describe; UsageError where a value cannot be used.
 
-    Of the environment only what is Ollama's or ours is read: OLLAMA_HOST, OLLAMA_API_KEY and OLLAMA_KIT_HEADERS.
-    HTTP_PROXY and its like are not (a proxy would carry prompts off the machine unasked): `proxy` is the way to ask
-    for one, and it is never used for loopback.
+    Only the variables of Ollama and ollama-kit are read: OLLAMA_HOST, OLLAMA_API_KEY and OLLAMA_KIT_HEADERS.
+    HTTP_PROXY and the like are not (a proxy would carry prompts off the machine unasked): pass `proxy` to use one; it
+    is never used for loopback.
     """
     resolved = resolve_host(host, env)
     headers = read_headers(env.get("OLLAMA_KIT_HEADERS", ""))
@@ -145,21 +187,21 @@ def read_headers(text: str) -> dict[str, str]:
         try:
             value = json.loads(stripped)
         except ValueError as error:
-            raise UsageError("OLLAMA_KIT_HEADERS begins with { but is not JSON", hint=_HEADERS_HINT) from error
+            raise UsageError("OLLAMA_KIT_HEADERS starts with { but is not JSON", hint=_HEADERS_HINT) from error
         pairs = list(value.items()) if isinstance(value, dict) else []
     else:
         pairs = [_pair(number, line) for number, line in enumerate(stripped.splitlines(), 1) if line.strip()]
     headers = {}
     for name, content in pairs:
         if not isinstance(content, str) or not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
-            raise UsageError(f"OLLAMA_KIT_HEADERS: {name!r} is no header with a text", hint=_HEADERS_HINT)
+            raise UsageError(f"OLLAMA_KIT_HEADERS: {name!r} is not a valid header name/value pair", hint=_HEADERS_HINT)
         headers[name] = _sendable(f"OLLAMA_KIT_HEADERS: {name}", content)
     return headers
 
 
 _HEADERS_HINT = (
-    'Write one `Name: value` a line, or a JSON object such as {"X-Team": "legal"}.',
-    '请每行写一个 `Name: value`,或写成 JSON 对象,如 {"X-Team": "legal"}。',
+    'Write one `Name: value` per line, or a JSON object such as {"X-Team": "legal"}.',
+    '请每行写一个 `Name: value`，或写成 JSON 对象，如 {"X-Team": "legal"}。',
 )
 
 
@@ -173,10 +215,46 @@ def _pair(number: int, line: str) -> tuple[str, str]:
 
 def _sendable(what: str, value: str) -> str:
     if not value.isascii() or not value.isprintable():
-        raise UsageError(f"{what} holds a character that an HTTP header cannot carry")
+        raise UsageError(f"{what} contains a character that an HTTP header cannot carry")
     return value
 
 
 def proxy_shown(connection: Connection) -> str:
     """The proxy's URL without its password; empty where none is used."""
     return shown(connection.proxy) if connection.proxy else ""
+
+
+def url_of(call: Call, connection: Connection) -> str:
+    """Where a call goes, as messages name it."""
+    return connection.host.url + call.path
+
+
+def request(call: Call, connection: Connection) -> httpx.Request:
+    """The request for a call, with its timeouts; a blob's length is stated so that it need not be chunked."""
+    import httpx
+
+    headers = {"accept": "application/x-ndjson" if call.stream else "application/json"}
+    content: bytes | wire.Content | None = None
+    if call.content is not None:
+        content = call.content
+        headers |= {"content-type": "application/octet-stream", "content-length": str(call.content.size_bytes)}
+    elif call.body is not None:
+        content = call.sent
+        headers["content-type"] = "application/json"
+    timeouts = connection.timeouts
+    most_s = math.inf if call.deadline is None else call.deadline.left_s
+    between_s = min(timeouts.between(call.pace), most_s)
+    limits = httpx.Timeout(
+        connect=min(timeouts.connect_s, most_s),
+        read=min(timeouts.first(call.pace), most_s),
+        write=between_s,
+        pool=min(timeouts.first_s, most_s),
+    )
+    # What a client's build_request would add (headers of its own, cookies), the transport would only remove again.
+    return httpx.Request(
+        call.method,
+        url_of(call, connection),
+        content=content,
+        headers=headers,
+        extensions={"timeout": limits.as_dict(), BETWEEN_S: between_s},
+    )

@@ -1,4 +1,8 @@
-"""What a server says about a model, as frozen values read from /api/show, /api/tags and /api/ps."""
+"""What a server reports about its models, as frozen values read from /api/show, /api/tags and /api/ps.
+
+The last part reads the text in which /api/show prints a model's parameters back into values (Ollama server/routes.go,
+to 0.33).
+"""
 
 from __future__ import annotations
 
@@ -9,12 +13,14 @@ from types import MappingProxyType
 from typing import Any
 
 from ollama_kit.errors import ProtocolError
-from ollama_kit.server.show_parameters import read_parameters
+from ollama_kit.modelfile.parameters import PARAMETERS
 from ollama_kit.server.wire import JSON
-from ollama_kit.specs.model import ParameterValue
+from ollama_kit.specs.model import ModelSpec, ParameterValue
+
+DEFAULT_CONTEXT_TOKENS = 8192
 
 PerLayer = int | tuple[int, ...]
-"""A count that holds for every layer, or one for each; 0 marks a layer without attention (hybrid models)."""
+"""One count for every layer, or one for each; 0 marks a layer without attention (hybrid models)."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,7 @@ class InstalledModel:
 
 @dataclass(frozen=True)
 class RunningModel:
-    """One line of /api/ps. `context_length` is None on servers that do not tell (0.9.3)."""
+    """One line of /api/ps. `context_length` is None on servers that do not report it (0.9.3)."""
 
     name: str
     digest: str
@@ -48,8 +54,8 @@ class RunningModel:
 class ModelFacts:
     """One model as /api/show describes it. None or empty where the server does not say.
 
-    `context_length` is the trained one. Arrays (per-layer counts, the vocabulary in `model_info`) are there only if
-    the call was verbose. `base_blob` is the sha256 (hex) of the weights: two models with the same one share them.
+    `context_length` is the trained one. Arrays (per-layer counts, the vocabulary in `model_info`) are present only
+    if the call was verbose. `base_blob` is the sha256 (hex) of the weights: two models with the same one share them.
     """
 
     name: str
@@ -98,6 +104,22 @@ class ModelFacts:
     def info(self, key: str) -> Any:
         """A value of `model_info` under the architecture's prefix (`attention.key_length`), None if absent."""
         return self.model_info.get(f"{self.architecture}.{key}")
+
+
+def window(facts: ModelFacts, spec: ModelSpec | None = None) -> tuple[int, str]:
+    """num_ctx for a model and where it comes from: the spec, else the model's own parameter, else 8192; never above
+    the context the model was trained on, where the server would clip it."""
+    own = facts.parameters.get("num_ctx")
+    if spec is not None and spec.context is not None:
+        wanted, origin = spec.context, f"spec {spec.name}"
+    elif isinstance(own, int):
+        wanted, origin = own, "the model's num_ctx"
+    else:
+        wanted, origin = DEFAULT_CONTEXT_TOKENS, "default"
+    trained = facts.context_length
+    if trained and wanted > trained:
+        return trained, f"{origin}, clipped to the trained context"
+    return wanted, origin
 
 
 def gqa(query: PerLayer | None, key_value: PerLayer | None) -> int | None:
@@ -252,3 +274,71 @@ class _Reader:
 
     def _wrong(self, key: str, expected: str) -> ProtocolError:
         return ProtocolError(f"{self._url} answered {self._what} with a {key!r} that is not {expected}", url=self._url)
+
+
+def read_parameters(text: str) -> dict[str, ParameterValue]:
+    """The parameters in /api/show's text form: one `name  value` per line, values printed by Go's %#v.
+
+    A repeated name (`stop`) becomes a tuple; `stop` always is one.
+
+    >>> read_parameters('num_ctx    8192\\nstop    "<|im_end|>"')
+    {'num_ctx': 8192, 'stop': ('<|im_end|>',)}
+    """
+    found: dict[str, list[int | float | bool | str]] = {}
+    for line in text.split("\n"):
+        name, _, value = line.strip().partition(" ")
+        if name:
+            found.setdefault(name, []).append(_parameter(name, value.strip()))
+    return {
+        name: tuple(str(value) for value in values) if name == "stop" or len(values) > 1 else values[0]
+        for name, values in sorted(found.items())
+    }
+
+
+def go_unquote(text: str) -> str:
+    """The string that Go's strconv.Quote printed as `text`; `text` itself if it is not quoted.
+
+    >>> go_unquote(r'"a\\t\\u4e2d\\xff\\""')
+    'a\\t中\ufffd"'
+    """
+    if len(text) < 2 or text[0] != text[-1] or text[0] not in '"`':
+        return text
+    if text[0] == "`":
+        return text[1:-1]
+    return _GO_ESCAPES.sub(_unescape, text[1:-1])
+
+
+# Runs of \xHH are one piece: they are the bytes of a text that is not UTF-8.
+_GO_ESCAPES = re.compile(r"(?:\\x[0-9a-fA-F]{2})+|\\u[0-9a-fA-F]{4}|\\U[0-9a-fA-F]{8}|\\[0-7]{3}|\\.")
+_GO_SIMPLE = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+
+
+def _unescape(match: re.Match[str]) -> str:
+    piece = match[0]
+    kind = piece[1]
+    if kind == "x":
+        return bytes.fromhex(piece.replace("\\x", "")).decode("utf-8", "replace")
+    if kind in "uU":
+        code = int(piece[2:], 16)
+        return chr(code) if code < 0x110000 else "\ufffd"
+    if kind.isdigit():
+        return chr(int(piece[1:], 8))
+    return _GO_SIMPLE.get(kind, kind)
+
+
+def _parameter(name: str, text: str) -> int | float | bool | str:
+    if text[:1] in ('"', "`"):
+        return go_unquote(text)
+    if text in ("true", "false"):
+        return text == "true"
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    known = PARAMETERS.get(name)
+    if known is not None and known.kind == "float":
+        return value
+    # Ollama keeps a model's numbers as JSON floats and prints them so: 1.048576e+06 is an integer.
+    if re.fullmatch(r"[+-]?\d+", text):
+        return int(text)
+    return int(value) if known is not None and value.is_integer() else value

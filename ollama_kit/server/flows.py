@@ -1,24 +1,27 @@
-"""Questions that take one or more calls, written once: each yields Calls, is sent the replies, returns a value."""
+"""Questions that take one or more calls, written once: each yields Calls, is sent the replies, returns a value.
+
+`Server.run` and `AsyncServer.run` drive them; a call that fails is raised inside the flow.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ollama_kit.errors import ProtocolError
+from ollama_kit.errors import ModelMissing, ProtocolError, ServerError, ServerRefused
 from ollama_kit.modelfile.versions import ServerVersion
-from ollama_kit.server import facts, wire
+from ollama_kit.server import facts, refusals, wire
 from ollama_kit.server.wire import Flow
 
 
 def version(url: str) -> Flow[ServerVersion]:
-    """The server's version; ProtocolError if what answers has none that is one."""
+    """The server's version; ProtocolError if the answer has none."""
     reply = yield wire.version()
     text = reply.get("version")
     try:
         return ServerVersion.parse(text if isinstance(text, str) else repr(text))
     except ValueError as error:
-        raise ProtocolError(f"{url} says that its version is {text!r:.80}", url=url) from error
+        raise ProtocolError(f"{url} reports the version {text!r:.80}", url=url) from error
 
 
 def models(url: str) -> Flow[tuple[facts.InstalledModel, ...]]:
@@ -42,6 +45,26 @@ def show(
     return facts.read_show(name, reply, digest=digest_of(name, listed), url=url)
 
 
+def has_blob(digest: str) -> Flow[bool]:
+    """Whether the server has a blob (`sha256:<hex>`)."""
+    try:
+        yield wire.blob_exists(digest)
+    except ServerRefused as error:
+        if error.status == 404:
+            return False
+        raise
+    return True
+
+
+def model_missing(model: str, url: str) -> Flow[ModelMissing]:
+    """The error for a model that the server does not have, with the names of those that it has, if it reports them."""
+    try:
+        installed = yield from models(url)
+    except ServerError:
+        installed = ()
+    return refusals.model_missing(model, [listed.name for listed in installed], url=url)
+
+
 def digest_of(name: str, installed: Iterable[facts.InstalledModel]) -> str:
     """The manifest digest of a model, "" where it is not listed. Names match as in `full_name`."""
     wanted = full_name(name)
@@ -61,7 +84,7 @@ def full_name(name: str) -> str:
 
 
 def embed(model: str, texts: Iterable[str], options: Mapping[str, Any] | None, url: str) -> Flow[list[list[float]]]:
-    """One vector a text, in their order; ProtocolError where the count differs."""
+    """One vector per text, in their order; ProtocolError where the count differs."""
     wanted = list(texts)
     if not wanted:
         return []
@@ -73,7 +96,7 @@ def embed(model: str, texts: Iterable[str], options: Mapping[str, Any] | None, u
 
 
 def progress_of(line: wire.JSON) -> tuple[str, int, int]:
-    """(what the server does, bytes done, bytes in all) of a line of create or pull; 0 and 0 where it gives none."""
+    """(what the server does, bytes done, total bytes) of a line of create or pull; 0 and 0 where it gives none."""
     status, done, total = line.get("status"), line.get("completed"), line.get("total")
     return (
         status if isinstance(status, str) else "",

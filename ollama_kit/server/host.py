@@ -1,5 +1,6 @@
-"""Which server an OLLAMA_HOST or a --host means, by Ollama's own rules (envconfig/config.go, read at 0.33).
+"""Which server an OLLAMA_HOST or a --host names, and whether a text sent there stays on this machine.
 
+The rules are Ollama's own (envconfig/config.go, read at 0.33).
 ollama-python reads the same variable differently (it refuses `::1`, keeps 0.0.0.0); these rules are the Go client's,
 so a value that works for the `ollama` command works here.
 """
@@ -12,22 +13,23 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from urllib.parse import quote, unquote
 
-from ollama_kit.errors import UsageError
+from ollama_kit.errors import RemoteHostRefused, UsageError
+from ollama_kit.server.facts import ModelFacts
 
 DEFAULT_PORT = "11434"
 
 HOW_TO_WRITE_IT = (
     "Write it as host, host:port or http(s)://host:port/prefix, for example 127.0.0.1:11434.",
-    "请写成 host、host:port 或 http(s)://host:port/prefix,例如 127.0.0.1:11434。",
+    "请写成 host、host:port 或 http(s)://host:port/prefix，例如 127.0.0.1:11434。",
 )
 
 
 @dataclass(frozen=True)
 class Host:
-    """One Ollama server. `url` has scheme, host, port and path prefix, no slash at its end and never a password.
+    """One Ollama server. `url` has scheme, host, port and path prefix, no trailing slash and never a password.
 
     `authorization` is the value of the header that a `user:password@` in the text became; it is left out of `repr`.
-    `warnings` are sentences for the user: what was read differently from what was written.
+    `warnings` are sentences for the user: what was read differently than written.
     """
 
     url: str
@@ -48,7 +50,7 @@ class Host:
 
 
 def resolve_host(text: str | None, env: Mapping[str, str]) -> Host:
-    """The server meant by `text`, or by OLLAMA_HOST in `env` where `text` is None; UsageError if none can be.
+    """The server that `text` names, or OLLAMA_HOST in `env` where `text` is None; UsageError if it cannot be one.
 
     A port that is not one becomes the default with a warning, as in Ollama. An address to listen on (0.0.0.0, ::, or
     no name before the colon) is reached as 127.0.0.1: a server on `::` takes IPv4 too, and machines without IPv6
@@ -69,7 +71,7 @@ def resolve_host(text: str | None, env: Mapping[str, str]) -> Host:
         port = int(default_port)
         warnings = (f"{port_text!r} is not a port; {default_port} is used, as Ollama does",)
     if port == 0:
-        raise UsageError(f"port 0 in {shown(written)!r} is no port to connect to", hint=HOW_TO_WRITE_IT)
+        raise UsageError(f"port 0 in {shown(written)!r} cannot be connected to", hint=HOW_TO_WRITE_IT)
     name = _reachable(name, written)
     bracketed = f"[{name}]" if ":" in name else name
     prefix = quote(path.strip("/"), safe="/:@!$&'()*+,;=~-._%")
@@ -102,8 +104,23 @@ def is_loopback(name: str) -> bool:
     return bool((mapped or address).is_loopback)
 
 
+def require_local(host: Host, facts: ModelFacts | None, *, allow_remote: bool = False) -> None:
+    """Returns if a text sent to a model stays on this machine, or the caller allows that it leaves; RemoteHostRefused
+    otherwise.
+
+    A server on this machine is not enough: it may forward a cloud model's prompts (`remote_host`).
+    """
+    if allow_remote:
+        return
+    if not host.is_loopback:
+        raise RemoteHostRefused(f"the text would be sent to another machine, {host.url}")
+    if facts is not None and facts.is_remote:
+        where = facts.remote_host or "another machine"
+        raise RemoteHostRefused(f"the server forwards prompts for {facts.name} to {where}")
+
+
 def shown(url: str) -> str:
-    """`url` as it may be printed: what stands between `://` and `@` replaced by dots.
+    """`url` as it may be printed: what is between `://` and `@` replaced by dots.
 
     >>> shown("http://me:secret@proxy:3128/x")
     'http://…@proxy:3128/x'
@@ -115,7 +132,7 @@ def shown(url: str) -> str:
 
 
 def split_host_port(hostport: str, default_port: str) -> tuple[str, str]:
-    """(host, port) as Go's `net.SplitHostPort` and Ollama's fallback read them; the port may be no number.
+    """(host, port) as Go's `net.SplitHostPort` and Ollama's fallback read them; the port may not be a number.
 
     >>> split_host_port("[::1]:80", "11434"), split_host_port("::1", "11434"), split_host_port("", "11434")
     (('::1', '80'), ('::1', '11434'), ('127.0.0.1', '11434'))
@@ -164,7 +181,7 @@ def _reachable(name: str, written: str) -> str:
         return "127.0.0.1" if address.is_unspecified else _written(address)
     usable = all(character.isalnum() or character in "-._" for character in name)
     if not usable or name.startswith((".", "-")) or ".." in name:
-        raise UsageError(f"{shown(written)!r} names no host", hint=HOW_TO_WRITE_IT)
+        raise UsageError(f"{shown(written)!r} does not name a host", hint=HOW_TO_WRITE_IT)
     return name
 
 

@@ -1,30 +1,31 @@
 """`Server`: one Ollama server, blocking. It only drives what is written once in `wire`, `flows` and `transport`;
-`awaited.AsyncServer` is the other driver."""
+`AsyncServer` is the other driver."""
 
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Lock
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ollama_kit.errors import OllamaKitError, ServerError, ServerRefused
+from ollama_kit.errors import OllamaKitError, ServerRefused
 from ollama_kit.modelfile.versions import ServerVersion
-from ollama_kit.server import blobs, exchange, flows, refusals, wire
-from ollama_kit.server.connection import Connection, connect
+from ollama_kit.server import blobs, flows, wire
+from ollama_kit.server.connection import Connected, Connection, url_of
 from ollama_kit.server.facts import InstalledModel, ModelFacts, RunningModel
-from ollama_kit.server.gguf import check_gguf
-from ollama_kit.server.host import Host
-from ollama_kit.server.wire import JSON, Call, Flow, Lines, T
+from ollama_kit.server.gguf_header import check_gguf
+from ollama_kit.server.wire import JSON, Call, Flow, T
 
 if TYPE_CHECKING:
     import httpx
     import ollama
 
 
-class Server:
+class Server(Connected):
     """One Ollama server. Every failure is one of our errors, the same for a plain call and a stream.
 
     Nothing is opened before the first call. Use it as a context manager, or `close()` it. It may be shared between
@@ -32,24 +33,11 @@ class Server:
     """
 
     def __init__(self, connection: Connection, *, transport: httpx.BaseTransport | None = None) -> None:
-        self.connection = connection
+        super().__init__(connection)
         self._transport = transport
         self._version: ServerVersion | None = None
         self._client: httpx.Client | None = None
         self._opening = Lock()
-
-    @classmethod
-    def at(cls, host: str | None = None, env: Mapping[str, str] | None = None) -> Server:
-        """The server that `host`, else OLLAMA_HOST, names (default: this machine, port 11434)."""
-        return cls(connect(host, os.environ if env is None else env))
-
-    @property
-    def host(self) -> Host:
-        return self.connection.host
-
-    @property
-    def url(self) -> str:
-        return self.connection.host.url
 
     # -- driving
 
@@ -62,8 +50,7 @@ class Server:
                     last = line
             return last
         with self._opened(call) as response:
-            url = exchange.url_of(call, self.connection)
-            return refusals.check_reply(call, wire.decode(response.read(), url=url), url=url)
+            return self._answer(call).whole(response.read())
 
     @contextmanager
     def stream(self, call: Call) -> Iterator[Iterator[JSON]]:
@@ -109,7 +96,7 @@ class Server:
         return self.run(flows.show(name, self.url, verbose=verbose, installed=installed))
 
     def embed(self, model: str, texts: list[str], *, options: Mapping[str, Any] | None = None) -> list[list[float]]:
-        """One vector a text, in their order."""
+        """One vector per text, in their order."""
         return self.run(flows.embed(model, texts, options, self.url))
 
     @contextmanager
@@ -148,13 +135,7 @@ class Server:
 
     def has_blob(self, digest: str) -> bool:
         """Whether the server has a blob (`sha256:<hex>`)."""
-        try:
-            self.send(wire.blob_exists(digest))
-        except ServerRefused as error:
-            if error.status == 404:
-                return False
-            raise
-        return True
+        return self.run(flows.has_blob(digest))
 
     def upload_blob(self, source: Path | bytes, progress: blobs.Progress = blobs.quiet, *, check: bool = True) -> str:
         """The digest of a file or of bytes that the server has afterwards; nothing is sent if it had them before.
@@ -174,10 +155,8 @@ class Server:
         return digest
 
     def client(self) -> ollama.Client:
-        """The ollama package's own client on this connection, for what is not here: same proxies, keys and retries,
-        and our errors instead of its. Importing it takes 0.2 s."""
-        from ollama_kit.server.package import ollama_package
-
+        """The ollama package's own client on this connection, for what `Server` lacks: same proxies, keys and retries,
+        and our errors instead of its own. Importing it takes 0.2 s."""
         self._http()
         client: ollama.Client = ollama_package().Client(
             host=self.url,
@@ -203,9 +182,6 @@ class Server:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def __repr__(self) -> str:
-        return f"Server({self.url!r})"
-
     # -- below
 
     def _http(self) -> httpx.Client:
@@ -223,39 +199,51 @@ class Server:
     def _opened(self, call: Call) -> Iterator[httpx.Response]:
         client = self._http()
         try:
-            response = client.send(exchange.request(call, self.connection), stream=True)
+            response = client.send(self._request(call), stream=True)
         except ServerRefused as error:
             if error.status == 404 and call.model:
-                raise refusals.model_missing(call.model, self._names(), url=self.url) from error
+                raise self.run(flows.model_missing(call.model, self.url)) from error
             raise
-        except RuntimeError as error:  # httpx's word for a client that was closed just now
+        except RuntimeError as error:  # what httpx raises for a client that was closed just now
             if not client.is_closed:
                 raise
-            from ollama_kit.server.faults import closed
+            from ollama_kit.server.transport import closed
 
-            raise closed(exchange.url_of(call, self.connection)) from error
+            raise closed(url_of(call, self.connection)) from error
         try:
             yield response
         finally:
             response.close()
 
     def _lines(self, call: Call, response: httpx.Response) -> Generator[JSON, None, None]:
-        url = exchange.url_of(call, self.connection)
-        lines = Lines(call, url=url)
+        answer = self._answer(call)
         for data in response.iter_bytes():
-            for line in lines.feed(data):
-                yield refusals.check_reply(call, line, url=url)
-            call.check_time(url)
-        for line in lines.close():
-            yield refusals.check_reply(call, line, url=url)
+            yield from answer.feed(data)
+        yield from answer.close()
 
     def _follow(self, call: Call, progress: blobs.Progress) -> None:
         with self.stream(call) as lines:
             for line in lines:
                 progress(*flows.progress_of(line))
 
-    def _names(self) -> tuple[str, ...]:
+
+READ_AT_IMPORT = ("OLLAMA_HOST", "ALL_PROXY", "HTTP_PROXY", "HTTPS_PROXY")
+
+_importing = threading.Lock()
+
+
+def ollama_package() -> ModuleType:
+    """The module `ollama`, imported so that the environment cannot make the import fail. Takes 0.2 s the first time.
+
+    It opens a client while it is imported (0.6): with ALL_PROXY=socks5://… that raises ImportError, with
+    OLLAMA_HOST=::1 ValueError, although our own client on it needs neither.
+    """
+    with _importing:
+        hidden = {name: value for name, value in os.environ.items() if name.upper() in READ_AT_IMPORT}
+        for name in hidden:
+            del os.environ[name]
         try:
-            return tuple(model.name for model in self.models())
-        except ServerError:
-            return ()
+            import ollama
+        finally:
+            os.environ.update(hidden)
+    return ollama

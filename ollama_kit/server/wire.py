@@ -1,4 +1,4 @@
-"""What is said to an Ollama server, as values: a `Call` goes out, JSON comes back. No socket is touched here.
+"""What is sent to an Ollama server, as values: a `Call` goes out, JSON comes back. No socket is touched here.
 
 A flow (a generator) yields Calls and is sent what came back; `Server` and `AsyncServer` are two ways to run one.
 """
@@ -18,7 +18,7 @@ T = TypeVar("T")
 Flow = Generator["Call", JSON, T]
 
 Pace = Literal["quick", "model", "long"]
-"""How long silence may last: `quick` answers from memory or disk; `model` loads and generates; `long` moves files."""
+"""Which timeouts apply: `quick` answers from memory or disk; `model` loads and generates; `long` moves files."""
 
 End = Literal["done", "success", ""]
 """What the last line of a complete stream says: `"done": true`, `"status": "success"`, or nothing (no check)."""
@@ -37,8 +37,8 @@ class Content(Protocol):
 
 @dataclass(frozen=True)
 class Deadline:
-    """When an answer must be there whole. No silence is borne for longer than `left_s` seconds, and `passed` is asked
-    after each piece that comes: a trickle is never silent."""
+    """When an answer must be complete. `left_s` caps the read timeout, in seconds; `passed` is asked after each piece
+    that arrives, since a trickle never runs into a read timeout."""
 
     left_s: float
     passed: Callable[[], bool]
@@ -48,7 +48,7 @@ class Deadline:
 class Call:
     """One request. `path` starts with a slash, below the host's prefix; `body` is JSON or, for a blob, `content`.
 
-    `model` is the name that a 404 would be about. `ends` says how a stream must end to be whole.
+    `model` is the name that a 404 would be about. `ends` says how a stream must end to be complete.
     """
 
     method: Literal["GET", "HEAD", "POST", "DELETE"]
@@ -64,11 +64,11 @@ class Call:
     def check_time(self, url: str) -> None:
         """Returns while there is time; ServerTimeout after."""
         if self.deadline is not None and self.deadline.passed():
-            raise ServerTimeout(f"{url} was still answering when the time for this call was up", url=url)
+            raise ServerTimeout(f"{url} was still answering when the time limit of this call was reached", url=url)
 
     @cached_property
     def sent(self) -> bytes:
-        """The JSON that goes out for `body`, made once; empty where there is none."""
+        """The JSON that is sent for `body`, made once; empty where there is none."""
         return b"" if self.body is None else encode(self.body)
 
 
@@ -140,9 +140,9 @@ def _inference(path: str, body: Mapping[str, Any]) -> Call:
 
 
 def encode(body: Mapping[str, Any]) -> bytes:
-    """UTF-8 JSON, not escaped; a lone surrogate (JSON has it, UTF-8 not) goes out as its escape.
+    """UTF-8 JSON, not escaped; a lone surrogate (JSON has it, UTF-8 does not) is sent as its escape.
 
-    UsageError for what JSON cannot hold: NaN, infinity, other objects.
+    UsageError for what JSON cannot express: NaN, infinity, other objects.
     """
     try:
         text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -151,7 +151,7 @@ def encode(body: Mapping[str, Any]) -> bytes:
         except UnicodeEncodeError:
             return json.dumps(body, separators=(",", ":"), allow_nan=False).encode("ascii")
     except (TypeError, ValueError, RecursionError) as error:
-        raise UsageError(f"the request holds a value that JSON cannot carry: {error}") from error
+        raise UsageError(f"the request contains a value that JSON cannot express: {error}") from error
 
 
 def decode(body: bytes, *, url: str) -> JSON:
@@ -196,7 +196,7 @@ def _check_fields(value: JSON, types: Mapping[str, type], where: str, url: str) 
 
 
 def is_end(call: Call, value: JSON) -> bool:
-    """Whether a line, or a whole reply, says that the answer is complete; True where a call has no such word."""
+    """Whether a line, or a whole reply, says that the answer is complete; True where a call has no such mark."""
     if call.ends == "done":
         return value.get("done") is True
     return call.ends == "" or value.get("status") == "success"
@@ -206,11 +206,11 @@ def unfinished(call: Call, url: str) -> ProtocolError:
     """The error for an answer that stopped before it said that it was complete."""
     wanted = '"done": true' if call.ends == "done" else '"status": "success"'
     return ProtocolError(
-        f"{url} ended its answer without {wanted}: it is not whole",
+        f"{url} ended its answer without {wanted}: it is incomplete",
         url=url,
         hint=(
-            "The server stopped in the middle; its log says why. Nothing of this answer was kept.",
-            "服务器中途停止,原因见其日志。该回答未被采用。",
+            "The server stopped mid-response; check its log. Nothing of this answer was kept.",
+            "服务器中途停止，原因见其日志。该回答未被采用。",
         ),
     )
 
@@ -241,7 +241,7 @@ def is_html(body: bytes) -> bool:
 
 
 class Lines:
-    """Cuts a stream of bytes into JSON objects, one a line, as they become complete.
+    """Cuts a stream of bytes into JSON objects, one per line, as they become complete.
 
     Lines end at LF alone: U+2028 and the like are text inside a JSON string.
     """
@@ -254,13 +254,13 @@ class Lines:
 
     def feed(self, data: bytes) -> Iterator[JSON]:
         """The objects that `data` completes; an error line is yielded as it came (see `refusals.check_line`)."""
-        if not self._pending and not data.strip():  # blanks without end are counted, not cut into lines
+        if not self._pending and not data.strip():  # endless whitespace is counted, not cut into lines
             self._blank_bytes, data = self._blank_bytes + len(data), b""
         *whole, rest = data.split(b"\n")
         for index, piece in enumerate(whole):
             line = b"".join((*self._pending, piece))
             self._pending, self._pending_bytes = [], 0
-            if is_html(line):  # an error either way: told with the page's title, which stands in a later line
+            if is_html(line):  # an error either way: it names the page's title, which is in a later line
                 line = b"\n".join((line, *whole[index + 1 :], rest))
             if line.strip():
                 self._blank_bytes = 0
@@ -272,7 +272,7 @@ class Lines:
             raise ProtocolError(f"{self._url} sent a line of more than {LINE_LIMIT_BYTES} bytes", url=self._url)
 
     def close(self) -> Iterator[JSON]:
-        """What stands after the last line end; then ProtocolError if the stream never said that it was complete."""
+        """What is left after the last line end; then ProtocolError if the stream never said that it was complete."""
         line = b"".join(self._pending)
         self._pending = []
         if line.strip():

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 from ollama_kit.lazy import exports
 
 if TYPE_CHECKING:
-    from ollama_kit.specs.keys import looks_like_path as looks_like_path
-    from ollama_kit.specs.layers import find_spec as find_spec, spec_names as spec_names
-    from ollama_kit.specs.load import load_spec as load_spec
-    from ollama_kit.specs.model import SPEC_VERSION as SPEC_VERSION, Message as Message, ModelSpec as ModelSpec
+    from ollama_kit.specs.load import find_spec as find_spec, load_spec as load_spec, spec_names as spec_names
+    from ollama_kit.specs.model import (
+        SPEC_VERSION as SPEC_VERSION,
+        Message as Message,
+        ModelSpec as ModelSpec,
+        looks_like_path as looks_like_path,
+    )
 else:
     __getattr__, __dir__ = exports(__name__)

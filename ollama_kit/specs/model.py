@@ -1,12 +1,14 @@
-"""ModelSpec: what a developer says about a model, as one frozen value."""
+"""What a spec says about a model: `ModelSpec`, one frozen value; and the keys of its YAML, the type that each takes,
+and what to write instead of a common mistake."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 SPEC_VERSION = 1
 
@@ -62,3 +64,124 @@ class ModelSpec:
         """`parameters` with `context` as num_ctx: what the Modelfile and the create request carry."""
         window = {} if self.context is None else {"num_ctx": self.context}
         return {**window, **self.parameters}
+
+
+@dataclass(frozen=True)
+class Key:
+    expected: str
+    accepts: Callable[[Any], bool]
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _positive(value: Any) -> bool:
+    return _whole(value) and value > 0
+
+
+def _text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _name(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip()) and "\n" not in value
+
+
+def _texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
+
+
+def _mapping(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+KEYS: Mapping[str, Key] = {
+    "spec": Key("the version of the spec format, 1", _whole),
+    "extends": Key("the name of another spec, or the path of one", _name),
+    "from": Key("a model name such as qwen3.6:27b, or the path of a GGUF file", _name),
+    "context": Key("a whole number of tokens above 0", _positive),
+    "gqa": Key("auto, or the expected number of query heads per KV head", lambda v: v == "auto" or _positive(v)),
+    "tokenizer": Key("the expected tokenizer family, such as qwen", _name),
+    "thinking": Key("true or false", lambda v: isinstance(v, bool)),
+    "system": Key("text", _text),
+    "template": Key("a Go chat template as text", _text),
+    "adapter": Key("the path of a GGUF LoRA adapter", _name),
+    "messages": Key("a list of {role, content}", lambda v: isinstance(v, list)),
+    "license": Key("text, or a list of texts", lambda v: _text(v) or _texts(v)),
+    "parameters": Key("a mapping of Ollama's parameters, such as {temperature: 0.7}", _mapping),
+    "renderer": Key("the name of one of Ollama's built-in renderers", _name),
+    "parser": Key("the name of one of Ollama's built-in parsers", _name),
+    "requires": Key("the lowest Ollama version as text, such as '0.14.0'", _name),
+    "quantize": Key("a quantization such as q4_K_M", _name),
+    "keep_alive": Key("a duration such as 10m, or seconds as a number", lambda v: _name(v) or _whole(v)),
+    "guard": Key("the name of a guard policy: strict, standard or off", lambda v: _name(v) or v is False),
+    "modelfile": Key("the name of a Modelfile template: default, qwen or adapter", _name),
+    "vars": Key("a mapping of values for Jinja", _mapping),
+}
+
+_PATH = re.compile(r"\.{1,2}[/\\]|[/\\~]|[A-Za-z]:[/\\]|.*\.(?:gguf|safetensors|bin)$", re.IGNORECASE)
+
+RIGHT_PLACE: Mapping[str, str] = {
+    "num_ctx": "context",
+    "context_length": "context",
+    "num_gqa": "gqa",
+    "model": "from",
+    "base": "from",
+    "prompt": "system",
+    "think": "thinking",
+    "variables": "vars",
+    "stop": "parameters.stop",
+}
+"""Keys commonly used elsewhere, and ours for the same thing."""
+
+PARAMETER_LIKE = frozenset(
+    (
+        *("temperature", "top_k", "top_p", "min_p", "typical_p", "seed", "num_predict", "num_keep", "num_batch"),
+        *("repeat_penalty", "repeat_last_n", "presence_penalty", "frequency_penalty"),
+        *("num_gpu", "main_gpu", "num_thread", "use_mmap"),
+    )
+)
+
+MERGED = frozenset({"parameters", "vars"})
+"""Keys that a spec and the one it extends fill together; in all others the child's value replaces the whole."""
+
+
+def wrong_type(key: str, value: Any) -> str | None:
+    """What is wrong with a value, or None. A number written as people say it ("8k") gets the number to write.
+
+    >>> wrong_type("context", "8k")
+    "context must be a whole number of tokens above 0, not the text '8k': write 8192"
+    """
+    known = KEYS[key]
+    if known.accepts(value):
+        return None
+    short = re.fullmatch(r"(\d+)\s*[kK]", value) if isinstance(value, str) else None
+    remedy = f": write {int(short[1]) * 1024}" if short and key == "context" else ""
+    return f"{key} must be {known.expected}, not {described(value)}{remedy}"
+
+
+def described(value: Any) -> str:
+    """A value as an error message shows it: its kind, and the value cut to a readable length."""
+    kinds = {
+        bool: "",
+        int: "the number ",
+        float: "the number ",
+        str: "the text ",
+        list: "the list ",
+        dict: "the mapping ",
+    }
+    if value is None:
+        return "nothing"
+    shown = str(value).lower() if isinstance(value, bool) else repr(value)
+    return kinds.get(type(value), f"the {type(value).__name__} ") + (shown if len(shown) <= 60 else shown[:57] + "…")
+
+
+def looks_like_path(text: str) -> bool:
+    """Whether a `from` or `adapter` means a file. Ollama takes any text that is not a file for a model name and tries
+    to pull it, so what looks like a path is recognized before that.
+
+    >>> [looks_like_path(text) for text in ("qwen3.6:27b", "hf.co/a/b:q4", "./m.gguf", "C:/m", "m.gguf")]
+    [False, False, True, True, True]
+    """
+    return text in (".", "..") or _PATH.match(text) is not None

@@ -1,4 +1,4 @@
-"""YAML as a tree that remembers where each value was written."""
+"""YAML as a tree that remembers the file and line of each value."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def read_yaml(path: Path, *, error: type[SourceError] = SpecError) -> Source:
     except OSError as problem:
         raise error(f"cannot be read: {problem.strerror or problem}", path=path) from problem
     if len(raw) > MAX_BYTES:
-        raise error(f"holds {len(raw):,} bytes, and at most {MAX_BYTES:,} are read", path=path)
+        raise error(f"has {len(raw):,} bytes; at most {MAX_BYTES:,} are read", path=path)
     try:
         text, _ = decode(raw)
     except UnicodeDecodeError as problem:
@@ -76,9 +76,9 @@ def _syntax_hint(text: str, line: int) -> str | tuple[str, str]:
     lines = text.splitlines()
     around = lines[max(0, line - 1) : line + 1]
     if any("\t" in found[: len(found) - len(found.lstrip())] for found in around):
-        return "Indent with blanks: YAML takes no tabs.", "YAML 的缩进只能用空格，不能用制表符。"
+        return "Indent with spaces: YAML does not allow tabs.", "YAML 的缩进只能用空格，不能用制表符。"
     if any(":" in found.partition(": ")[2] for found in around):
-        return "Put a value that holds a colon in quotes.", "值里含有冒号时请加引号。"
+        return "Put a value that contains a colon in quotes.", "值里含有冒号时请加引号。"
     return ""
 
 
@@ -96,7 +96,7 @@ class _Reader:
 
         self.nodes += 1
         if self.nodes > MAX_NODES:
-            raise self.fail(f"holds more than {MAX_NODES:,} values", node)
+            raise self.fail(f"contains more than {MAX_NODES:,} values", node)
         self.lines[key] = node.start_mark.line + 1
         if isinstance(node, yaml.MappingNode):
             return dict(self._pairs(node, key))
@@ -105,7 +105,7 @@ class _Reader:
         if node.tag == "!env":
             return self._from_environment(node)
         if not node.tag.startswith("tag:yaml.org,2002:"):
-            raise self.fail(f"unknown tag {node.tag}; only !env NAME is known", node)
+            raise self.fail(f"unknown tag {node.tag}; only !env NAME is supported", node)
         try:
             return self._plain.construct_object(node)
         except (yaml.YAMLError, ValueError) as problem:
@@ -119,7 +119,7 @@ class _Reader:
                 raise self.fail("a key must be text", name_node)
             line = name_node.start_mark.line + 1
             if name in seen:
-                raise self.fail(f"{name!r} is set twice (first on line {seen[name]})", name_node)
+                raise self.fail(f"duplicate key {name!r} (first on line {seen[name]})", name_node)
             seen[name] = line
             dotted = f"{key}.{name}" if key else name
             value = self.value(value_node, dotted)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ollama_kit.builder.build import BuildOptions, build, diff
-from ollama_kit.builder.leftovers import NAMESPACE, leftovers
+from ollama_kit.builder.build_records import NAMESPACE, leftovers
 from ollama_kit.errors import BuildError, ExpectationFailed, ModelfileError, ModelMissing, SpecError
 from ollama_kit.modelfile import render_modelfile
 from ollama_kit.server import flows
@@ -46,11 +46,11 @@ def test_a_second_build_changes_nothing_and_asks_three_things(
     assert not [name for name in names(server) if name.startswith(NAMESPACE)]
 
 
-def test_without_a_receipt_the_model_itself_proves_that_it_is_current(
+def test_without_a_build_record_the_model_itself_proves_that_it_is_current(
     server: Server, spec_of: WriteSpec, tiny_qwen: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A lost cache costs one more question, never a rebuild."""
-    spec = spec_of("no-receipt", **{"from": tiny_qwen}, context=512, system="x")
+    spec = spec_of("no-record", **{"from": tiny_qwen}, context=512, system="x")
     build(spec, server)
     monkeypatch.setenv("OLLAMA_KIT_CACHE", str(tmp_path / "empty"))
     assert build(spec, server).status == "current"
@@ -125,7 +125,7 @@ def test_a_lora_adapter_is_uploaded_and_applied(
         ({"gqa": 4}, r"mine\.yaml:\d: the spec expects GQA 4, and tiny-qwen2 has 8"),
         ({"tokenizer": "llama"}, r"expects the tokenizer llama, and tiny-qwen2 has qwen"),
         ({"context": 10_000_000}, r"a context of 10,000,000 tokens is more than"),
-        ({"thinking": True}, r"cannot think"),
+        ({"thinking": True}, r"does not support thinking"),
     ],
 )
 def test_expectations_are_checked_before_anything_is_created(

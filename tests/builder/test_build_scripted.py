@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ollama_kit.builder.build import BuildOptions, build
-from ollama_kit.builder.leftovers import NAMESPACE
+from ollama_kit.builder.build_records import NAMESPACE
 from ollama_kit.errors import BuildError, BuildMismatch, GGUFError, OllamaKitError, RemoteHostRefused, ServerRefused
 from ollama_kit.server.server import Server
 from tests.builder.conftest import WriteSpec
@@ -139,7 +139,7 @@ def test_leftovers_of_living_builds_and_other_machines_are_left_alone(
     scripted: ScriptedServer, spec_of: WriteSpec
 ) -> None:
     """Only the process of this machine that is gone has left something behind."""
-    from ollama_kit.builder.leftovers import leftovers, temporary_name
+    from ollama_kit.builder.build_records import leftovers, temporary_name
 
     ours = temporary_name("x")
     machine = ours.rpartition(":")[2].split("-")[0]

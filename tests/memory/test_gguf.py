@@ -18,7 +18,7 @@ from ollama_kit.memory.metadata import shape_of
 from ollama_kit.memory.plan import make_plan
 from ollama_kit.memory.setup import Setup
 from ollama_kit.memory.tensors import TYPE_NAMES, TYPE_NUMBERS, Tensor
-from ollama_kit.server.gguf import BLOCKS, MAX_HEADER_BYTES, check_gguf
+from ollama_kit.server.gguf_header import BLOCKS, MAX_HEADER_BYTES, check_gguf
 from tests.models.tiny import TINY_NAMES, tiny_model
 from tests.realserver.install import Install
 
@@ -153,8 +153,8 @@ def test_parts_of_a_split_file_are_taken_together(tmp_path: Path) -> None:
 REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "big-endian": (lambda: b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "big-endian"),
     "no GGUF": (lambda: b"PK\x03\x04" + bytes(100), "not a GGUF"),
-    "cut in the header": (lambda: header()[:-9], "cut short"),
-    "cut in the weights": (lambda: header() + bytes(100), "cut short"),
+    "cut in the header": (lambda: header()[:-9], "truncated"),
+    "cut in the weights": (lambda: header() + bytes(100), "truncated"),
     "an unknown type": (lambda: header(tensors=(tensor("blk.0.x.weight", (64,), 99),)) + bytes(512), "unknown type 99"),
     "no model": (lambda: header(PAIRS[:1]) + bytes(32_768), "0 layers"),
     "no architecture": (lambda: header(PAIRS[1:]) + bytes(32_768), "no architecture"),

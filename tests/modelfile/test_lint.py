@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from ollama_kit.modelfile import ServerVersion, lint_modelfile, read_modelfile
-from ollama_kit.modelfile.lint import worst
-from ollama_kit.modelfile.rules import RULES
-from ollama_kit.modelfile.secrets import find_secrets
+from ollama_kit.modelfile.lint import find_secrets, worst
+from ollama_kit.modelfile.lint_rules import RULES
 from tests.modelfile.vectors import HOSTILE, OWN_FILES, load, shared_files
 
 VECTORS = load("lint.json")
@@ -77,6 +76,11 @@ def test_a_key_in_system_is_found_and_not_repeated(what: str) -> None:
     assert (finding.line, finding.severity) == (3, "warning")
     assert what in finding.message
     assert SECRETS[what] not in finding.message
+
+
+def test_a_password_after_a_full_width_colon_is_a_secret() -> None:
+    """As a Chinese input method writes it."""
+    assert find_secrets("密码：" + "hunter2hunter2") == ((0, "a password or key"),)
 
 
 def test_talk_about_passwords_is_no_secret() -> None:

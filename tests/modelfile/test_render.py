@@ -108,9 +108,9 @@ def test_the_shipped_templates_all_render() -> None:
 @pytest.mark.parametrize(
     ("changes", "says", "line"),
     [
-        ({"system": "a\u3000b"}, r"system holds U\+3000", 5),
+        ({"system": "a\u3000b"}, r"system contains U\+3000", 5),
         ({"system": 'a"""\nb'}, "three double quotes", 5),
-        ({"messages": (Message("user", "a\u200db"),)}, r"messages\.0\.content holds U\+200D", 9),
+        ({"messages": (Message("user", "a\u200db"),)}, r"messages\.0\.content contains U\+200D", 9),
         ({"base": "a\u200bb"}, r"U\+200B", 0),
         ({"parameters": {"stop": ()}}, "empty list of stop", 0),
     ],
@@ -155,8 +155,8 @@ def test_a_projects_template_comes_first_and_may_extend_ours(project: Path) -> N
         ("FROM a\n{% if %}\n", "is not Jinja", 2),
         ("FROM a\n{{ 1 // 0 }}\n", "cannot be rendered", 2),
         ("FROM a\n{{ ''.__class__.__mro__ }}\n", "cannot be rendered", 2),
-        ('{% extends "modelfile/none.jinja" %}', "does not exist: modelfile/none.jinja", 0),
-        ('{% extends "../../x" %}', "does not exist", 0),
+        ('{% extends "modelfile/none.jinja" %}', "does not exist: modelfile/none.jinja", 1),
+        ('{% extends "../../x" %}', "does not exist", 1),
         ("FROM a\nSYSTEM {{ system }}\n", "line 3 of the result", 0),
         ("SYSTEM x\n", "no FROM line", 0),
     ],

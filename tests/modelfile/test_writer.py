@@ -57,7 +57,7 @@ def test_rewriting_a_file_changes_layout_only(path: Path) -> None:
         (Command("system", 'a\nb""" \t\r\nc'), "end of its line 2"),
         (Command("system", "你好\u3000世界"), r"U\+3000 IDEOGRAPHIC SPACE \(line 1, column 3"),
         (Command("system", "\ufeffx"), r"U\+FEFF"),
-        (Command("message", "👨\u200d👩", role="user"), r"MESSAGE user holds U\+200D"),
+        (Command("message", "👨\u200d👩", role="user"), r"MESSAGE user contains U\+200D"),
         (Command("parameter", "1", parameter="system"), "read as the command SYSTEM"),
         (Command("parameter", "1", parameter="model"), "read as the command FROM"),
         (Command("parameter", "1", parameter=""), "cannot name"),

@@ -18,7 +18,7 @@ from ollama_kit.errors import GGUFError, ProtocolError, ServerRefused
 from ollama_kit.server import Server, check_gguf
 from ollama_kit.server.blobs import PIECE_BYTES, digest_of_bytes, digest_of_file
 from ollama_kit.server.connection import connect
-from ollama_kit.server.gguf import BLOCKS
+from ollama_kit.server.gguf_header import BLOCKS
 from ollama_kit.server.transport import Transport
 from tests import scripted as say
 from tests.scripted import ScriptedServer
@@ -70,7 +70,7 @@ def test_every_cut_is_seen(gguf: Path) -> None:
         with pytest.raises(GGUFError) as caught:
             check_gguf(gguf)
         assert str(gguf) in str(caught.value)
-    assert f"{len(whole) - 1} bytes are there" in caught.value.message
+    assert f"{len(whole) - 1} bytes" in caught.value.message
     assert str(len(whole)) in caught.value.message
 
 
@@ -187,10 +187,10 @@ def test_a_refused_upload(status: int, message: str, hint: str, gguf: Path, scri
 
 
 def test_a_bad_file_is_never_sent(gguf: Path, scripted: ScriptedServer) -> None:
-    """What is cut short stays here: no request at all. `check=False` is for what is no GGUF on purpose."""
+    """A truncated file is never sent: no request at all. `check=False` is for what is not a GGUF on purpose."""
     gguf.write_bytes(tiny_gguf()[:-1])
     with Server.at(scripted.url, {}) as server:
-        with pytest.raises(GGUFError, match="cut short"):
+        with pytest.raises(GGUFError, match="truncated"):
             server.upload_blob(gguf)
         assert scripted.calls == []
         with pytest.raises(ProtocolError):

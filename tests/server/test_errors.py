@@ -82,12 +82,12 @@ def test_no_answer_in_time(ask: Asker, call_for: MakeCall, scripted: ScriptedSer
 
 
 def test_silence_in_the_middle(ask: Asker, call_for: MakeCall, scripted: ScriptedServer) -> None:
-    """After the first line a shorter patience holds: the stream's own, not that for the first token."""
+    """After the first line a shorter timeout holds: the stream's own, not that for the first token."""
     scripted.on("POST", "/api/chat", say.lines({"message": {"content": "a"}}).then(say.HANG))
     patient_at_first = type(IMPATIENT)(first_s=600, between_s=0.2)
     error = _failure(ask, scripted.url, call_for(), timeouts=patient_at_first)
     assert type(error) is ServerTimeout
-    assert "middle" in error.message
+    assert "mid-response" in error.message
 
 
 @pytest.mark.parametrize("status", [200, 403, 404, 407, 502])
@@ -127,7 +127,7 @@ def test_a_model_that_is_not_there(ask: Asker, call_for: MakeCall, scripted: Scr
 
 
 def test_a_missing_model_when_the_list_fails_too(ask: Asker, call_for: MakeCall, scripted: ScriptedServer) -> None:
-    """The first error is the one that is told, even if asking what is installed fails."""
+    """the first error is the one that is reported, even if asking what is installed fails."""
     scripted.on("POST", "/api/chat", say.error(404, "model 'x' not found"))
     scripted.on("GET", "/api/tags", say.error(500, "broken"))
     error = _failure(ask, scripted.url, call_for("x"))
@@ -188,7 +188,7 @@ def test_cut_in_the_middle(fault: say.Fault, ask: Asker, call_for: MakeCall, scr
     scripted.always("POST", "/api/chat", say.lines(say.chat_values("hello")[0]).then(fault))
     error = _failure(ask, scripted.url, call_for())
     assert type(error) is ProtocolError
-    assert "middle" in error.message
+    assert "mid-response" in error.message
     assert len(scripted.seen("POST", "/api/chat")) == 1
 
 

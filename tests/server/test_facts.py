@@ -10,10 +10,9 @@ from hypothesis import given, settings, strategies as st
 from ollama_kit.errors import RemoteHostRefused
 from ollama_kit.modelfile.versions import ServerVersion
 from ollama_kit.server import ModelFacts, Server, require_local, resolve_host, supports
-from ollama_kit.server.facts import gqa
+from ollama_kit.server.facts import go_unquote, gqa, read_parameters
 from ollama_kit.server.flows import full_name
 from ollama_kit.server.refusals import nearest_models
-from ollama_kit.server.show_parameters import go_unquote, read_parameters
 from tests import scripted as say
 from tests.scripted import ScriptedServer
 
@@ -156,7 +155,7 @@ def test_show_without_arrays_or_details(scripted: ScriptedServer) -> None:
     [
         ("192.168.1.7", {}, "192.168.1.7"),
         ("https://ollama.com", {}, "ollama.com"),
-        ("127.0.0.1", {"remote_host": "https://ollama.com:443"}, "forwards what big is asked to https://ollama.com"),
+        ("127.0.0.1", {"remote_host": "https://ollama.com:443"}, "forwards prompts for big to https://ollama.com"),
         ("127.0.0.1", {"remote_model": "big"}, "forwards"),
     ],
 )

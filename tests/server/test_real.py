@@ -121,7 +121,7 @@ def test_real_files_are_whole(name: str, tiny_gguf: Callable[[str], Path], tmp_p
     cut = tmp_path / "cut.gguf"
     data = path.read_bytes()
     cut.write_bytes(data[: check_gguf(path).data_end_bytes - 1])
-    with pytest.raises(GGUFError, match="cut short"):
+    with pytest.raises(GGUFError, match="truncated"):
         check_gguf(cut)
 
 

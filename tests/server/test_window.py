@@ -7,7 +7,7 @@ from types import MappingProxyType
 import pytest
 
 from ollama_kit.server import ModelFacts
-from ollama_kit.server.window import window
+from ollama_kit.server.facts import window
 from ollama_kit.specs.model import ModelSpec
 
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from ollama_kit import resources
 from ollama_kit.errors import OllamaKitError, SpecError, SpecNotFound, UsageError
 from ollama_kit.specs import load_spec, spec_names
-from ollama_kit.specs.keys import KEYS
+from ollama_kit.specs.model import KEYS
 
 Write = Callable[..., Path]
 
@@ -116,8 +116,8 @@ WRONG = {
     "unknown key": ("spec: 1\nfrom: a\ncontxt: 9\n", 3, "did you mean `context`?"),
     "a parameter outside": ("spec: 1\nfrom: a\ntemperature: 1\n", 3, "parameters.temperature"),
     "somebody else's key": ("spec: 1\nmodel: a\n", 2, "write `from`"),
-    "num_ctx as parameter": ("spec: 1\nfrom: a\nparameters: {num_ctx: 9}\n", 3, "written as the key `context`"),
-    "num_gqa as parameter": ("spec: 1\nfrom: a\nparameters: {num_gqa: 8}\n", 3, "left Ollama in 0.1.35"),
+    "num_ctx as parameter": ("spec: 1\nfrom: a\nparameters: {num_ctx: 9}\n", 3, "set by the key `context`"),
+    "num_gqa as parameter": ("spec: 1\nfrom: a\nparameters: {num_gqa: 8}\n", 3, "removed in Ollama 0.1.35"),
     "tokenizer as parameter": ("spec: 1\nfrom: a\nparameters: {tokenizer: q}\n", 3, "never a parameter"),
     "undefined variable": ("spec: 1\nfrom: a\nvars: {a: 1}\nsystem: |\n  x\n  {{ b }}\n", 6, "'b' is undefined"),
     "template error": ("spec: 1\nfrom: a\nvars: {a: 1}\nsystem: |\n  {% if %}\n", 5, "is not Jinja"),
@@ -127,16 +127,16 @@ WRONG = {
     "no version": ("from: a\n", 1, "`spec: 1` is missing"),
     "a version that is none": ("spec: '1'\nfrom: a\n", 1, "spec must be 1"),
     "no from": ("spec: 1\n", 1, "`from` is missing"),
-    "extends itself": ("spec: 1\nextends: mine\n", 2, "round in a circle: mine → mine"),
+    "extends itself": ("spec: 1\nextends: mine\n", 2, "circular `extends`: mine → mine"),
     "extends nothing": ("spec: 1\nextends: qwen3-4\n", 2, "Did you mean qwen3-4b"),
-    "a key twice": ("spec: 1\nfrom: a\nfrom: b\n", 3, "set twice (first on line 2)"),
+    "a key twice": ("spec: 1\nfrom: a\nfrom: b\n", 3, "duplicate key 'from' (first on line 2)"),
     "an unknown tag": ("spec: 1\nfrom: !!python/name:os.system x\n", 2, "tag"),
     "empty": ("", 1, "is empty"),
     "a list": ("- a\n", 1, "mapping of keys to values"),
     "a wrong role": ("spec: 1\nfrom: a\nmessages:\n- {role: bot, content: x}\n", 4, "system, user or assistant"),
     "a message without content": ("spec: 1\nfrom: a\nmessages:\n- {role: user}\n", 4, "{role, content}"),
-    "from a missing file": ("spec: 1\nfrom: ./no.gguf\n", 2, "there is no"),
-    "adapter of a missing file": ("spec: 1\nfrom: a\nadapter: no.gguf\n", 3, "adapter: there is no"),
+    "from a missing file": ("spec: 1\nfrom: ./no.gguf\n", 2, "from: no such file"),
+    "adapter of a missing file": ("spec: 1\nfrom: a\nadapter: no.gguf\n", 3, "adapter: no such file"),
     "text that YAML takes for false": ("spec: 1\nfrom: a\nsystem: no\n", 3, "system must be text, not false"),
 }
 

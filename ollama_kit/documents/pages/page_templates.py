@@ -11,14 +11,13 @@ from hashlib import sha256
 from typing import Any
 
 from ollama_kit.documents.pages.escaping import escape_markdown
-from ollama_kit.documents.pages.rendering import render
 from ollama_kit.errors import SpecError
-from ollama_kit.templating import find_template, read_template
+from ollama_kit.templating import find_template, read_template, render_page
 
 
 def render_markdown(template: str, values: Mapping[str, Any]) -> str:
     """The text of a template in which every value is shown as it is; never more than one empty line at once."""
-    return re.sub(r"\n{3,}", "\n\n", render(template, values, escape_markdown)).strip() + "\n"
+    return re.sub(r"\n{3,}", "\n\n", render_page(template, values, escape_markdown)).strip() + "\n"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from ollama_kit.guard.conversation import Message, Request
 from ollama_kit.guard.images.image import Image, ImageLike, ImageRules
 from ollama_kit.guard.images.prepare import prepare_image, refuse_url
 from ollama_kit.guard.profile import Profile
+from ollama_kit.modelfile.versions import supports
 from ollama_kit.records.report import Finding
-from ollama_kit.server.features import supports
 
 CAUTION = "the answer describes an image: treat it as untrusted text"
 """The note of a call with images: a picture can put words into the answer. Fed back, it is a document."""

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from ollama_kit.errors import Hint, SpecError, nearest_names
 from ollama_kit.guard.scanners.roster import KINDS, REFUSED, ScannerKind, ScannerOption, Side
-from ollama_kit.specs.keys import described, looks_like_path
+from ollama_kit.specs.model import described, looks_like_path
 from ollama_kit.specs.source import Source
 
 OnFail = Literal["flag", "redact", "block"]

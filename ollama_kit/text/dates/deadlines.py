@@ -174,8 +174,6 @@ def _agree(first: Day, second: Day) -> bool:
 def _context(
     seen: FoldedViews, before: tuple[TimeMention, ...], group: tuple[TimeMention, ...]
 ) -> tuple[TimeMention, ...]:
-    seen: FoldedViews, before: tuple[TimeMention, ...], group: tuple[TimeMention, ...]
-) -> tuple[TimeMention, ...]:
     """What a clock time takes over from the one before it: 明天下午3点到5点."""
     if not before or not isinstance(group[0].meaning, Clock):
         return ()

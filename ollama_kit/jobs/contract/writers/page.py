@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from ollama_kit.documents.pages.escaping import escape_html
 from ollama_kit.documents.pages.page_templates import StyleSheet, read_style
-from ollama_kit.documents.pages.rendering import render
 from ollama_kit.jobs.contract.report import ContractReport
 from ollama_kit.jobs.contract.writers.source_pane import read_pane
 from ollama_kit.jobs.contract.writers.terms import term_of
 from ollama_kit.jobs.contract.writers.view import view_of
+from ollama_kit.templating import render_page
 
 TEMPLATE = "jobs/contract/report.html.jinja"
 STYLE = "jobs/contract/report.css"
@@ -32,7 +32,7 @@ def write_html(report: ContractReport) -> str:
         "style": Markup(style.text),
         "policy": style.policy,
     }
-    return render(TEMPLATE, values, escape_html)
+    return render_page(TEMPLATE, values, escape_html)
 
 
 def _highlights(numbers: Sequence[int]) -> str:

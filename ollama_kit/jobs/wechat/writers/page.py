@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from html import escape
 
 from ollama_kit.documents.pages.page_templates import read_style
-from ollama_kit.documents.pages.rendering import render
 from ollama_kit.jobs.wechat.summary import Summary
 from ollama_kit.jobs.wechat.writers.view import view_of
 from ollama_kit.jobs.wechat.writers.wording import wording
+from ollama_kit.templating import render_page
 
 TEMPLATE = "jobs/wechat/summary.html.jinja"
 STYLE = "jobs/wechat/summary.css"
@@ -29,4 +29,4 @@ def write_html(summaries: Sequence[Summary]) -> str:
         "style": Markup(style.text),
         "policy": style.policy,
     }
-    return render(TEMPLATE, values, escape)
+    return render_page(TEMPLATE, values, escape)

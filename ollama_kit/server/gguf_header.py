@@ -1,4 +1,4 @@
-"""Whether a file is a GGUF that is all there, told from its header before gigabytes are sent.
+"""Whether a file is a complete GGUF, checked by its header before gigabytes are sent.
 
 Format: ggml docs/gguf.md, versions 2 and 3. Only the header is read (key-values are skipped, not kept), so the cost
 does not grow with the weights.
@@ -40,8 +40,8 @@ BLOCKS = {
 
 
 @dataclass(frozen=True)
-class Header:
-    """What the header says: how many tensors, where their data begins, and where it ends at the least."""
+class GGUFHeader:
+    """What the header says: how many tensors, where their data begins, and where it ends at the earliest."""
 
     version: int
     tensor_count: int
@@ -50,8 +50,8 @@ class Header:
     data_end_bytes: int
 
 
-def check_gguf(path: Path) -> Header:
-    """The header of a whole GGUF; GGUFError for what is none, is cut short, or is written for another byte order."""
+def check_gguf(path: Path) -> GGUFHeader:
+    """The header of a complete GGUF; GGUFError for a file that is not one, is truncated, or has another byte order."""
     try:
         size_bytes = path.stat().st_size
         with path.open("rb") as file:
@@ -60,7 +60,7 @@ def check_gguf(path: Path) -> Header:
         raise GGUFError(f"cannot be read: {error.strerror or error}", path=path) from error
     if header.data_end_bytes > size_bytes:
         raise GGUFError(
-            f"is cut short: {size_bytes} bytes are there, its header speaks of {header.data_end_bytes}",
+            f"is truncated: it has {size_bytes} bytes, its header needs {header.data_end_bytes}",
             path=path,
             hint=("Download or copy the file again.", "请重新下载或复制该文件。"),
         )
@@ -68,10 +68,10 @@ def check_gguf(path: Path) -> Header:
 
 
 class HeaderWalk:
-    """Reads a header front to back; every length is checked against the file before it is believed.
+    """Reads a header front to back; every length is checked against the file before it is used.
 
-    `_window` holds the piece of the file round the place `_at`, so that 300,000 short texts (a vocabulary and its
-    merges) cost no call of the system each, and memory stays bounded.
+    `_window` holds the piece of the file around the position `_at`, so that 300,000 short texts (a vocabulary and its
+    merges) do not cost a system call each, and memory stays bounded.
     """
 
     def __init__(self, file: BinaryIO, path: Path, size_bytes: int) -> None:
@@ -79,7 +79,7 @@ class HeaderWalk:
         self._alignment = DEFAULT_ALIGNMENT
         self._window, self._at, self._start = b"", 0, 0
 
-    def header(self) -> Header:
+    def header(self) -> GGUFHeader:
         version = self._version()
         tensors, pairs = self._number("<Q"), self._number("<Q")
         if tensors > MAX_TENSORS or pairs > MAX_KEY_VALUES:
@@ -89,12 +89,12 @@ class HeaderWalk:
         ends = [self._tensor() for _ in range(tensors)]
         start = -(-self._position // self._alignment) * self._alignment
         end = start + max(ends, default=0)
-        return Header(version, tensors, pairs, start, end if tensors else self._position)
+        return GGUFHeader(version, tensors, pairs, start, end if tensors else self._position)
 
     def _version(self) -> int:
         magic = self._start_of_file()
         if magic != MAGIC:
-            raise GGUFError(f"is not a GGUF: it begins with {magic!r}", path=self._path, hint=_HINT)
+            raise GGUFError(f"is not a GGUF: it starts with {magic!r}", path=self._path, hint=_HINT)
         version = self._number("<I")
         if version & 0xFFFF == 0 and version:
             raise GGUFError(
@@ -103,7 +103,9 @@ class HeaderWalk:
                 hint=("Convert it with gguf-convert-endian.", "请用 gguf-convert-endian 转换。"),
             )
         if version not in (2, 3):
-            raise GGUFError(f"is a GGUF of version {version}; 2 and 3 are known", path=self._path, hint=_HINT)
+            raise GGUFError(
+                f"is a GGUF of version {version}; versions 2 and 3 are supported", path=self._path, hint=_HINT
+            )
         return version
 
     def _start_of_file(self) -> bytes:
@@ -122,7 +124,7 @@ class HeaderWalk:
             self._value(key, kind)
 
     def _value(self, key: bytes, kind: int) -> None:
-        """What is done with a key-value whose value comes next: passed here, kept by a walk that wants it."""
+        """Handles a key-value whose value comes next: skipped here, kept by a walk that wants it."""
         self._skip_value(kind)
 
     def _skip_value(self, kind: int, depth: int = 0) -> None:
@@ -136,12 +138,12 @@ class HeaderWalk:
             raise self._broken(f"has a value of the unknown type {kind}")
 
     def _skip_items(self, inner: int, count: int, depth: int = 0) -> None:
-        """Passes the items of an array."""
+        """Skips the items of an array."""
         if inner in SCALAR_BYTES:
             self._skip(SCALAR_BYTES[inner] * count)
             return
         # A string or an array takes at least 8 bytes: a count past that is a lie, not a long wait; and a sparse
-        # file of zeros holds as many empty texts as anybody likes.
+        # file of zeros contains as many empty texts as anybody likes.
         if count * 8 > self._size_bytes or count > MAX_TEXTS:
             raise self._broken(f"has an array of {count} values")
         if inner == TEXT:
@@ -165,19 +167,19 @@ class HeaderWalk:
         return offset + -(-math.prod(shape) // per_block) * block_bytes
 
     def _tensor_found(self, name: bytes, shape: tuple[int, ...], kind: int) -> None:
-        """What is done with a tensor: nothing here."""
+        """Handles a tensor: does nothing here."""
 
     def _text(self) -> bytes:
         length = self._number("<Q")
         if length > MAX_KEY_BYTES:
-            raise self._broken(f"has a text of {length} bytes where a name stands")
+            raise self._broken(f"has a text of {length} bytes in place of a name")
         return self._read(length)
 
     def _number(self, form: str) -> int:
         return int(struct.unpack(form, self._read(struct.calcsize(form)))[0])
 
     def _skip_texts(self, count: int) -> None:
-        """Passes `count` texts; the plain case is written out because it runs once a token and once a merge."""
+        """Skips `count` texts; the plain case is written out because it runs once per token and once per merge."""
         length_at = struct.Struct("<Q").unpack_from
         while count:
             window, at = self._window, self._at
@@ -195,7 +197,7 @@ class HeaderWalk:
 
     @property
     def _position(self) -> int:
-        """The place in the file."""
+        """The position in the file."""
         return self._start + self._at
 
     def _read(self, length: int) -> bytes:
@@ -221,7 +223,7 @@ class HeaderWalk:
 
     def _cut(self) -> GGUFError:
         return GGUFError(
-            f"is cut short or damaged: its header goes on past the end of the file at {self._size_bytes} bytes",
+            f"is truncated or damaged: its header extends past the end of the file at {self._size_bytes} bytes",
             path=self._path,
             hint=("Download or copy the file again.", "请重新下载或复制该文件。"),
         )
@@ -232,5 +234,5 @@ class HeaderWalk:
 
 _HINT = (
     "`from` and `adapter` take a GGUF file; convert other weights with llama.cpp's convert_hf_to_gguf.py.",
-    "`from` 与 `adapter` 需要 GGUF 文件;其他权重请用 llama.cpp 的 convert_hf_to_gguf.py 转换。",
+    "`from` 与 `adapter` 需要 GGUF 文件；其他权重请用 llama.cpp 的 convert_hf_to_gguf.py 转换。",
 )

@@ -1,20 +1,100 @@
-"""Which characters survive Ollama's Modelfile parser, and which it drops without a word.
+"""A Modelfile as a value: commands with the comments and blank lines before each; and which characters survive.
 
-The parser keeps a character only if Go's `strconv.IsPrint` says so (ollama parser/parser.go, 0.1.39 to 0.33): letters,
-marks, numbers, punctuation, symbols and the ASCII space; inside a value also tab, LF and CR. What it drops is common in
-Chinese and in chats: U+3000, the no-break space, the joiners inside emoji. The HTTP API drops nothing.
+Grammar as in ollama parser/parser.go (0.1.39 to 0.33). A command is a word, one blank, and a value: bare to the end of
+the line, or between one or three double quotes on each side, which may span lines. PARAMETER and MESSAGE have a name
+or a role before the value.
+
+The parser keeps a character only if Go's `strconv.IsPrint` says so: letters, marks, numbers, punctuation, symbols and
+the ASCII space; inside a value also tab, LF and CR. The others it drops without a word, and they are common in Chinese
+and in chats: U+3000, the no-break space, the joiners inside emoji. The HTTP API drops nothing.
 
 Python's `str.isprintable` is the same rule over the Unicode version of the running Python. Go 1.21 to 1.25, with which
 Ollama was built for years, have Unicode 15.0, so that is what this module answers for on every Python: what 15.0 added
-to the 13.0 of Python 3.10 is listed here. A character that no table
-knows is reported as uncertain: a later Ollama may keep it.
+to the 13.0 of Python 3.10 is listed here. A character that no table knows is reported as uncertain: a later Ollama may
+keep it.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import cache
+from types import MappingProxyType
+from typing import Literal
+
+from ollama_kit.modelfile.versions import ServerVersion
+
+Quoting = Literal["bare", "double", "triple"]
+
+COMMANDS = MappingProxyType(
+    {
+        "from": None,
+        "parameter": None,
+        "template": None,
+        "system": None,
+        "adapter": None,
+        "license": None,
+        "message": None,
+        "renderer": ServerVersion(0, 12, 0),
+        "parser": ServerVersion(0, 12, 0),
+        "requires": ServerVersion(0, 14, 0),
+        "draft": ServerVersion(0, 23, 1),
+    }
+)
+"""Each command, and the first Ollama that knows it (None: any that matters)."""
+
+TEXT_COMMANDS = frozenset({"system", "template", "license", "message"})
+"""Commands whose value is prose: every character of it counts."""
+
+ROLES = ("system", "user", "assistant")
+
+DOCKER_COMMANDS = frozenset(
+    {"run", "copy", "add", "env", "cmd", "entrypoint", "expose", "workdir"}
+    | {"arg", "label", "user", "volume", "healthcheck", "onbuild", "shell", "stopsignal"}
+)
+"""What people who know Dockerfiles try in a Modelfile."""
+
+RESERVED_NAMES = frozenset({"model", *COMMANDS} - {"from", "parameter"})
+"""Words that Ollama takes for the command itself where they are the name of a PARAMETER: it keeps commands and
+parameters in one name space (`PARAMETER system hi` sets SYSTEM, `PARAMETER model y` sets FROM)."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command. `name` is lower case; `args` the text inside the quotes, nothing dropped from it.
+
+    `parameter` is the name after PARAMETER, `role` the word after MESSAGE, else None. `before` holds the lines above:
+    comments with their `#`, and "" for each blank line. Line and quoting do not count when two commands are compared.
+    """
+
+    name: str
+    args: str
+    parameter: str | None = None
+    role: str | None = None
+    before: tuple[str, ...] = ()
+    line: int = field(default=0, compare=False)
+    quoting: Quoting = field(default="triple", compare=False)
+
+
+@dataclass(frozen=True)
+class Modelfile:
+    """The commands of one file in order, and the comment and blank lines after the last of them.
+
+    `encoding` ("utf-8", "utf-8-sig", "utf-16-le", "utf-16-be") and `has_crlf` say how the file was stored; like `path`
+    they do not count for equality.
+    """
+
+    commands: tuple[Command, ...]
+    after: tuple[str, ...] = ()
+    path: str = field(default="", compare=False)
+    encoding: str = field(default="utf-8", compare=False)
+    has_crlf: bool = field(default=False, compare=False)
+
+    def named(self, name: str) -> Iterator[Command]:
+        """The commands of that name ("from", "system", …), in order."""
+        return (command for command in self.commands if command.name == name)
+
 
 # Printable in Unicode 15.0 and unassigned in 13.0 (from unicodedata of Python 3.12 and 3.10).
 _ADDED_BY_15 = """

@@ -57,15 +57,14 @@ class Schema:
     def to_python(self, data: Json) -> Any:
         """Validated plain data as the class the schema came from; as it is where it came from none.
 
-        Raises ValueError where the class itself refuses the data (a validator of its own): `validate` reports those.
+        Raises ValueError or TypeError where the class itself refuses the data (a validator, a `__post_init__`):
+        `validate` reports those.
         """
         if self.target is None:
             return data
-        if _is_pydantic(self.target):
-            return self.target.model_validate_json(json.dumps(data))  # type: ignore[attr-defined]
-        from ollama_kit.structured.annotations import from_plain
+        from ollama_kit.structured.classes import instance
 
-        return from_plain(self.target, data)
+        return instance(self.target, data)
 
 
 def load_schema(
@@ -99,25 +98,19 @@ def load_schema(
 
 @functools.lru_cache(maxsize=256)
 def _of_class(cls: type, limits: Limits) -> Schema:
-    from ollama_kit.structured.annotations import dataclass_schema
+    if not dataclasses.is_dataclass(cls) and not callable(getattr(cls, "model_json_schema", None)):
+        raise SchemaError(
+            f"{cls.__qualname__} is neither a pydantic model nor a dataclass",
+            hint=("Decorate it with @dataclass, or pass a dict.", "请用 @dataclass 装饰它，或传入 dict。"),
+        )
+    from ollama_kit.structured.classes import class_schema
 
-    if _is_pydantic(cls):
-        return _compile(cls.model_json_schema(), cls.__qualname__, cls, limits)  # type: ignore[attr-defined]
-    if dataclasses.is_dataclass(cls):
-        return _compile(dataclass_schema(cls), cls.__qualname__, cls, limits)
-    raise SchemaError(
-        f"{cls.__qualname__} is neither a pydantic model nor a dataclass",
-        hint=("Decorate it with @dataclass, or pass a dict.", "请用 @dataclass 装饰它,或传入 dict。"),
-    )
+    return _compile(class_schema(cls), cls.__qualname__, cls, limits)
 
 
 @functools.lru_cache(maxsize=64)
 def _of_text(text: str, source: str, limits: Limits) -> Schema:
     return _compile(json.loads(text), source, None, limits)
-
-
-def _is_pydantic(cls: type) -> bool:
-    return callable(getattr(cls, "model_json_schema", None)) and callable(getattr(cls, "model_validate_json", None))
 
 
 def _compile(document: Json, source: str, target: type | None, limits: Limits) -> Schema:

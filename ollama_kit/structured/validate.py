@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ollama_kit.structured.annotations import Unfit
 from ollama_kit.structured.dialect import Json
 from ollama_kit.structured.pointers import join
 from ollama_kit.structured.schema import Schema
@@ -112,23 +112,35 @@ _EXPECTED = {
 def _refused_by_class(schema: Schema, value: Json) -> tuple[Problem, ...]:
     try:
         schema.to_python(value)
-    except Unfit as error:
-        return (Problem(join(error.path), str(error), shorten(_at(value, error.path)), "class", str(error)),)
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         listed = getattr(error, "errors", None)
         if not callable(listed):
             return (Problem("", str(error)[:_MAX_TEXT], shorten(value), "class", str(error)[:_MAX_TEXT]),)
-        # pydantic's own errors: a place, a message, the input.
-        return tuple(
-            Problem(join(one["loc"]), one["msg"], shorten(one.get("input")), "class", one["msg"]) for one in listed()
-        )
+        unwrapped = dataclasses.is_dataclass(schema.target)
+        return tuple(_refusal(one, value, unwrapped=unwrapped) for one in listed())
     return ()
 
 
-def _at(value: Json, path: Iterable[str | int]) -> Json:
-    for part in path:
-        value = value[part]
-    return value
+def _refusal(error: dict[str, Any], value: Json, *, unwrapped: bool) -> Problem:
+    """One of pydantic's errors: a place, a message, the input. `unwrapped`: the words of a `__post_init__` alone,
+    without what pydantic puts before them."""
+    said = error["msg"]
+    if unwrapped and error["type"] == "value_error":
+        said = str(error["ctx"]["error"])
+    return Problem(join(_leading_into(value, error["loc"])), said, shorten(error.get("input")), "class", said)
+
+
+def _leading_into(value: Json, place: Iterable[str | int]) -> Iterator[str | int]:
+    """The parts of one of pydantic's places that are keys and indexes: it names branches of a union among them.
+
+    >>> list(_leading_into({"a": [1]}, ("a", "list[int]", 0)))
+    ['a', 0]
+    """
+    for part in place:
+        inside = isinstance(value, dict) and part in value
+        if inside or (isinstance(value, list) and isinstance(part, int) and part < len(value)):
+            yield part
+            value = value[part]
 
 
 def shorten(value: Any, most: int = _MAX_TEXT) -> str:

@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from ollama_kit.guard.verdict import Verdict
-from ollama_kit.structured.feedback import failing_part, feedback, feedback_on_no_json
-from ollama_kit.structured.pointers import join
+from ollama_kit.structured.dialect import join
 from ollama_kit.structured.schema import Schema
-from ollama_kit.structured.validate import Problem, shorten, validate
+from ollama_kit.structured.validation import Problem, failing_part, feedback, feedback_on_no_json, shorten, validate
 
 UNSHOWN = "…"
 

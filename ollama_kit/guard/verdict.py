@@ -18,7 +18,7 @@ from ollama_kit.guard.watch import Heard
 from ollama_kit.records.report import Evidence, Finding, Outcome
 from ollama_kit.structured.find import NotFound, find_json, strip_thinking
 from ollama_kit.structured.schema import Schema
-from ollama_kit.structured.validate import Problem, validate
+from ollama_kit.structured.validation import Problem, validate
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,7 @@ def _without_form(cls: type, error: Exception) -> SchemaError:
             return SchemaError(
                 f"{cls.__qualname__}.{field.name}: JSON has no form for {hints[field.name]!r}",
                 hint=(
-                    "Use str, int, float, bool, None, list, tuple, dict, Literal, Enum, a date, a dataclass or a model.",
+                    "Use str, int, float, bool, None, list, tuple, dict, Literal, Enum, a date, dataclass or model.",
                     "请使用 str、int、float、bool、None、list、tuple、dict、Literal、Enum、日期、dataclass 或模型。",
                 ),
             )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ollama_kit.structured.dialect import join
 from ollama_kit.structured.linked import Linked, Node
-from ollama_kit.structured.pointers import join
 
 Grammar = dict[str, Any] | Literal["json"]
 

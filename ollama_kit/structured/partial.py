@@ -6,7 +6,7 @@ import copy
 import re
 from typing import Any
 
-from ollama_kit.structured.strictjson import Refused, decoder, refuse_half_characters
+from ollama_kit.structured.find import Refused, decoder, refuse_half_characters
 
 _STRING_STOP = re.compile(r'["\\]')
 _TOKEN_STOP = re.compile(r"[\s,\]}]")

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from ollama_kit.errors import SchemaError
 from ollama_kit.structured.derivation import Addition, Grammar, Limits, Loss
-from ollama_kit.structured.dialect import Json, dialect_of, format_checker, registry, validator_class
+from ollama_kit.structured.dialect import Json, dialect_of, format_checker, join, registry, validator_class
 from ollama_kit.structured.linked import link, subschemas
-from ollama_kit.structured.pointers import join
 from ollama_kit.text.encodings import decode
 
 if TYPE_CHECKING:
@@ -114,7 +113,7 @@ def _of_text(text: str, source: str, limits: Limits) -> Schema:
 
 
 def _compile(document: Json, source: str, target: type | None, limits: Limits) -> Schema:
-    from ollama_kit.structured.grammar import derive_grammar
+    from ollama_kit.structured.grammar_subset import derive_grammar
 
     dialect = dialect_of(document, source)
     try:

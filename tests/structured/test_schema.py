@@ -16,11 +16,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from ollama_kit.errors import SchemaError
-from ollama_kit.structured.feedback import MAX_PART, failing_part, feedback, feedback_on_no_json
 from ollama_kit.structured.find import NotFound, find_json
-from ollama_kit.structured.pattern import Unsafe, safe_pattern
+from ollama_kit.structured.scalars import Unsafe, safe_pattern
 from ollama_kit.structured.schema import Schema, load_schema
-from ollama_kit.structured.validate import validate
+from ollama_kit.structured.validation import MAX_PART, failing_part, feedback, feedback_on_no_json, validate
 from tests.structured.test_find import VALUES
 
 

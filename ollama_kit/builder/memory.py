@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ollama_kit.errors import OllamaKitError, in_users_language
-from ollama_kit.memory.answer import Answer, answer
 from ollama_kit.memory.available import Memory, memory_at_hand
-from ollama_kit.memory.fit import Fitting
+from ollama_kit.memory.fitting import Answer, Fitting, answer
 from ollama_kit.memory.quantities import shown
 from ollama_kit.memory.sources import Subject, of_model, of_spec
 from ollama_kit.server.server import Server

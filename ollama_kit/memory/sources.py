@@ -7,13 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ollama_kit.errors import ModelMissing, ServerError, SpecNotFound
-from ollama_kit.memory.batch import slots
-from ollama_kit.memory.catalog import catalogd, catalogd_names
-from ollama_kit.memory.gguf import read_gguf
-from ollama_kit.memory.metadata import shape_of
-from ollama_kit.memory.setup import Engine, Setup
-from ollama_kit.memory.shape import ModelShape
-from ollama_kit.memory.tensors import TYPE_NUMBERS, Tensor
+from ollama_kit.memory.gguf_shape import read_gguf, shape_of
+from ollama_kit.memory.qwen_table import cataloged, cataloged_names
+from ollama_kit.memory.setup import Engine, Setup, slots
+from ollama_kit.memory.shape import TYPE_NUMBERS, ModelShape, Tensor
 from ollama_kit.modelfile.versions import ServerVersion
 from ollama_kit.server.window import DEFAULT_CONTEXT_TOKENS
 
@@ -93,11 +90,11 @@ def of_model(name: str, server: Server) -> Subject:
     try:
         reply = server.send(wire.show(name, verbose=True))
     except ServerError as error:
-        shape = catalogd(name)
+        shape = cataloged(name)
         if shape is not None:
             return Subject(shape)
         if isinstance(error, ModelMissing):
-            known = ", ".join(catalogd_names())
+            known = ", ".join(cataloged_names())
             raise ModelMissing(
                 error.message,
                 model=error.model,
@@ -123,7 +120,7 @@ def of_show(name: str, reply: JSON, url: str = "") -> Subject:
     known = [tensor for tensor in tensors if tensor is not None]
     shape = shape_of(name, f"{name} on {url}", _plain(info), known) if known else None
     if shape is None:
-        shape = catalogd(name)
+        shape = cataloged(name)
     if shape is None:
         raise _without_tensors(name, url)
     if reply.get("projector_info") and not shape.vision_bytes:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from ollama_kit.audit.opening import open_audit
+from ollama_kit.audit.location import open_audit
 from ollama_kit.client.streaming import Delta, Partial, Restart
 from ollama_kit.errors import GuardBlocked, SpecNotFound, UsageError
 from ollama_kit.guard.conversation import DocumentLike, MessageLike, Request, documents_from, messages_from

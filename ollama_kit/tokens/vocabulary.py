@@ -18,6 +18,8 @@ _TOKENIZER_KEYS = (
 )
 KEYS = (*(f"tokenizer.ggml.{key}" for key in _TOKENIZER_KEYS), "general.architecture", "general.name")
 """What of a model's metadata decides how it cuts text."""
+SPACE = "▁"
+"""U+2581, which SentencePiece writes for a blank."""
 
 # llama.cpp makes these control tokens whatever type the file gives them (src/llama-vocab.cpp, end of generation).
 _ALWAYS_CONTROL = frozenset(

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ollama_kit.audit.database import open_for_writing
-from ollama_kit.audit.log import AuditLog, read_rows
-from ollama_kit.audit.query import Wanted, moment
+from ollama_kit.audit.log import AuditLog, Wanted, moment, read_rows
+from ollama_kit.audit.storage import open_for_writing
 from ollama_kit.errors import AuditError, UsageError
 from tests.audit.rows import START, row
 

@@ -43,6 +43,14 @@ COLUMNS = (
 )
 _INSERT = f"INSERT INTO calls ({', '.join(COLUMNS)}, size_bytes) VALUES ({', '.join('?' * (len(COLUMNS) + 1))})"
 
+RESPELLED = {
+    "neutralised": "neutralized",
+    "normalise": "normalize",
+    "colours": "colors",
+    **{f"labelled_{what}": f"labeled_{what}" for what in ("name", "password", "secret")},
+}
+"""Names of stages, rules and actions that earlier versions stored in British spelling, and those of today."""
+
 _inherited: list[sqlite3.Connection] = []
 """Connections that a fork brought along: never used here, nor closed, since that would drop the parent's locks."""
 
@@ -194,8 +202,20 @@ def _values(row: AuditRow) -> tuple[Any, ...]:
 
 def _row(values: tuple[Any, ...]) -> AuditRow:
     named = dict(zip(("id", *COLUMNS), values, strict=True))
-    lists = {name: tuple(json.loads(named[name])) for name in ("findings", "attempts")}
-    return AuditRow(**{**named, **lists})
+    findings = tuple(_as_spelled_now(finding) for finding in json.loads(named["findings"]))
+    return AuditRow(**{**named, "findings": findings, "attempts": tuple(json.loads(named["attempts"]))})
+
+
+def _as_spelled_now(finding: dict[str, Any]) -> dict[str, Any]:
+    """A finding as it was stored, under the names of this version, so that an export has one name for one kind.
+
+    >>> _as_spelled_now({"stage": "markup", "action": "neutralised", "count": 2})
+    {'stage': 'markup', 'action': 'neutralized', 'count': 2}
+    """
+    return {
+        name: RESPELLED.get(value, value) if name in ("stage", "rule", "action") else value
+        for name, value in finding.items()
+    }
 
 
 def moment(text: str, *, end: bool = False) -> str:

@@ -86,7 +86,7 @@ def _now() -> datetime:
 
 
 class AuditLog:
-    """One audit file. Threads may share it, and processes may each open it; a process that forks may go on using it
+    """One audit file. Threads may share it, and processes may each open it; a process that forks may continue to use it
     on both sides. Without `texts` no word of a text is written, whatever a row holds. Rows older than `max_age_days`
     go, and the oldest ones beyond `max_bytes` (the log beside the file, a few megabytes, comes on top).
     """

@@ -28,9 +28,9 @@ Form = Literal["jsonl", "csv"]
 @dataclass(frozen=True)
 class AuditRow:
     """One call. `time` is its end in UTC, `2026-01-31T08:05:00.000000Z`. `verdict` is "valid", "length" (cut as the
-    caller asked), "abandoned" (he left before the end) or an error's code. Digests are SHA-256 in hexadecimal:
+    caller asked), "abandoned" (they left before the end) or an error's code. Digests are SHA-256 in hexadecimal:
     `input_sha256` of `input_text`, `output_sha256` of the answer in UTF-8, empty where there was none. Tokens are None
-    where nobody counted. `findings` are {stage, rule, severity, action, count}, `attempts` {outcome, seconds,
+    where they were not counted. `findings` are {stage, rule, severity, action, count}, `attempts` {outcome, seconds,
     request_sha256, reply_sha256}. `id` is given by the log, 0 before."""
 
     time: str
@@ -62,7 +62,7 @@ class AuditRow:
 
 
 def row_of(finished: Finished, *, texts: bool = False, at: datetime | None = None) -> AuditRow:
-    """The row of a call that ended `at` (default: now). With `texts` it has the caller's own words as he gave them,
+    """The row of a call that ended `at` (default: now). With `texts` it has the caller's own words as given,
     before anything was hidden, the answer, every reply and what the findings found."""
     given = input_text(finished.request)
     report, attempts = finished.report, finished.attempts
@@ -89,7 +89,7 @@ def row_of(finished: Finished, *, texts: bool = False, at: datetime | None = Non
 
 
 def input_text(request: Request) -> str:
-    """What the caller gave, as one text that is the same for the same request: JSON with sorted keys and no blanks of
+    """What the caller gave, as one text that is the same for the same request: JSON with sorted keys and no whitespace, of
     {documents: [[name, text], …], messages: [[role, content, tool calls, tool's name, SHA-256 of images], …], raw,
     tools}."""
     value = {
@@ -171,7 +171,7 @@ def lines(rows: Iterable[AuditRow], form: Form) -> Iterator[str]:
 
 
 def json_lines(rows: Iterable[AuditRow]) -> Iterator[str]:
-    """A JSON object a row, not escaped."""
+    """One JSON object per row, not escaped."""
     for row in rows:
         yield json.dumps(row.as_dict(), ensure_ascii=False)
 

@@ -1,8 +1,8 @@
 """The audit's SQLite file: created if absent, refused if it is not ours or newer than we know, kept within its limits.
 
-The oldest rows go, the newest never does. Work per call is bounded: at most `ROWS_A_CALL` rows go for each of the two
+The oldest rows go, the newest never does. Work per call is bounded: at most `ROWS_PER_CALL` rows go for each of the two
 reasons, age and size, so that a limit that was lowered is reached over some calls. The pages they leave are used again;
-where more than `SPARE_PAGES` are free, at most `PAGES_A_CALL` per call go back to the disk. The file is never rewritten
+where more than `SPARE_PAGES` are free, at most `PAGES_PER_CALL` per call go back to the disk. The file is never rewritten
 as a whole (VACUUM).
 """
 
@@ -38,9 +38,9 @@ _SCHEMA = (
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
 
-ROWS_A_CALL = 1000
+ROWS_PER_CALL = 1000
 SPARE_PAGES = 64
-PAGES_A_CALL = 256
+PAGES_PER_CALL = 256
 
 
 def open_for_writing(path: Path, timeout_s: float) -> sqlite3.Connection:
@@ -91,7 +91,7 @@ def translated(path: Path) -> Iterator[None]:
 def check_ours(connection: sqlite3.Connection, path: Path) -> None:
     """Returns if the file is an audit that this version can read; AuditError otherwise."""
     if pragma(connection, "application_id") != APPLICATION_ID:
-        raise AuditError("is a database of something else, not an audit", path=path)
+        raise AuditError("is another program's database, not an audit", path=path)
     version = pragma(connection, "user_version")
     if version > SCHEMA_VERSION:
         raise AuditError(
@@ -173,9 +173,9 @@ def delete_oldest(connection: sqlite3.Connection, newest: int, oldest_time: str,
     row `newest`. To be called inside a transaction."""
     connection.execute(
         "DELETE FROM calls WHERE id IN (SELECT id FROM calls WHERE time < ? AND id <> ? ORDER BY time LIMIT ?)",
-        (oldest_time, newest, ROWS_A_CALL),
+        (oldest_time, newest, ROWS_PER_CALL),
     )
-    left = ROWS_A_CALL
+    left = ROWS_PER_CALL
     while left > 0 and (excess := used_bytes(connection) - max_bytes) > 0:
         doomed = _oldest(connection, newest, excess, left)
         if not doomed:
@@ -189,7 +189,7 @@ def give_pages_back(connection: sqlite3.Connection) -> None:
     free = pragma(connection, "freelist_count")
     if free > SPARE_PAGES:
         # SQLite moves one page a step, and `execute` takes one step where there are no columns.
-        connection.executescript(f"PRAGMA incremental_vacuum({min(free - SPARE_PAGES, PAGES_A_CALL)})")
+        connection.executescript(f"PRAGMA incremental_vacuum({min(free - SPARE_PAGES, PAGES_PER_CALL)})")
 
 
 def used_bytes(connection: sqlite3.Connection) -> int:

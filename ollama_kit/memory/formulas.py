@@ -69,7 +69,7 @@ def weights_of(shape: ModelShape, setup: Setup) -> tuple[Place, Place]:
             if shape.is_tied and output_on_card:
                 card.add(tensor, tensor.card_bytes)
             continue
-        # What stands outside the layers goes with the output, but for rotary factors, which layers read.
+        # What is outside the layers goes with the output, but for rotary factors, which layers read.
         on_card = output_on_card if tensor.layer is None else start <= tensor.layer
         if on_card and not (tensor.layer is None and tensor.name.startswith("rope_") and start):
             card.add(tensor, tensor.card_bytes)
@@ -104,7 +104,7 @@ def cells(setup: Setup) -> int:
 
 
 def pools(setup: Setup) -> int:
-    """How many pools of cells there are: one a slot, or one for all."""
+    """How many pools of cells there are: one per slot, or one for all."""
     return 1 if setup.unified or setup.engine == "0.9" else setup.parallel
 
 
@@ -142,7 +142,7 @@ def cache_of(layers: Sequence[Layer], shape: ModelShape, setup: Setup, batch: in
 
 
 def _layer_bytes(kv_heads: int, each_cells: int, shape: ModelShape, setup: Setup) -> int:
-    """K and V of one layer: two tensors of a row a cell."""
+    """K and V of one layer: two tensors of one row per cell."""
     lengths = (kv_heads * shape.key_length, kv_heads * shape.value_length)
     return sum(_tensor_bytes(elements, each_cells * pools(setup), setup) for elements in lengths)
 
@@ -210,7 +210,7 @@ def _without_flash_in_0_9(shape: ModelShape, setup: Setup, u: int) -> Compute:
     n = cells(setup)
     kept, columns = 4 * shape.vocabulary * setup.parallel, widest_columns(shape, setup)
     scores = 0 if setup.flash else 4 * shape.heads * u * n
-    # Room is set aside for the logits of a whole batch, though one row a slot is ever asked for.
+    # Room is set aside for the logits of a whole batch, though one row per slot is ever asked for.
     logits = 4 * u * (shape.vocabulary + 2 * shape.embedding)
     whole = max(scores + 4 * u * n + 4 * u * columns, logits) + kept
     said = (
@@ -232,14 +232,14 @@ def widest_columns(shape: ModelShape, setup: Setup) -> int:
 
 
 def _logits_bytes(shape: ModelShape, setup: Setup, u: int) -> int:
-    """What keeping the logits of many rows takes; less than the rest where there is one a slot."""
+    """What keeping the logits of many rows takes; less than the rest where there is one per slot."""
     rows = setup.parallel if setup.logits is None else setup.logits
     columns = 4 if setup.engine == "b11434" else 2 if shape.is_hybrid else 0
     return 4 * shape.vocabulary * rows + (4 * u * columns * shape.embedding if rows >= u else 0)
 
 
 def _columns_without_flash(shape: ModelShape, setup: Setup) -> int:
-    """What stands beside the scores."""
+    """What is beside the scores."""
     e, q, kv = shape.embedding, shape.q, shape.kv
     if setup.engine == "b11434":
         return 4 * e + (3 * q if shape.is_hybrid or q > e else q) + 2 * kv
@@ -277,7 +277,7 @@ def _recurrent_moment(shape: ModelShape, setup: Setup) -> int:
 
 
 def attention_columns(shape: ModelShape, setup: Setup) -> int:
-    """A: what stands beside the copy of a quantized cache, in columns as P."""
+    """A: what is beside the copy of a quantized cache, in columns as P."""
     e, q, new = shape.embedding, shape.q, setup.engine == "b11434"
     if shape.is_hybrid:
         if shape.experts_used:

@@ -66,7 +66,7 @@ class _Described:
     def shape(self) -> ModelShape:
         blocks = self.figure("block_count")
         if not blocks or blocks > MAX_LAYERS:
-            raise self.fails(f"speaks of {blocks} layers")
+            raise self.fails(f"gives {blocks} layers")
         embedding, heads = self.figure("embedding_length"), self.widest("attention.head_count")
         key_length = self.figure("attention.key_length") or embedding // max(heads, 1)
         experts_used = self.figure("expert_used_count")
@@ -145,11 +145,11 @@ class _Described:
 
     def notes(self, layers: tuple[Layer, ...]) -> Iterable[str]:
         if self.architecture not in MEASURED:
-            yield f"compute buffers of {self.architecture} were not measured; those of the nearest kind are taken"
+            yield f"compute buffers of {self.architecture} were not measured; those of the nearest architecture are used"
         if self.window and not any(layer.windowed for layer in layers):
-            yield f"a window of {self.window:,} tokens is named; the cache is counted for the whole context"
+            yield f"a window of {self.window:,} tokens is given; the cache is counted for the whole context"
         if any(layer.recurrent for layer in layers) and not self.recurrent.convolution:
-            yield f"the recurrent state of {self.architecture} is not known and not counted"
+            yield f"the recurrent state of {self.architecture} is unknown and not counted"
 
     # -- reading
 
@@ -170,7 +170,7 @@ class _Described:
         if not _is_list(value):
             return [self.figure(key) if value is not None else default] * blocks
         if len(value) < blocks:
-            raise self.fails(f"gives {key} for {len(value)} layers of {blocks}")
+            raise self.fails(f"gives {key} for {len(value)} of {blocks} layers")
         return [self.checked(key, item) for item in value[:blocks]]
 
     def checked(self, key: str, value: Any) -> int:
@@ -207,7 +207,7 @@ class Contents:
 def read_gguf(path: Path) -> ModelShape:
     """The shape of the model in a file, or in all the parts of a split one, of which any may be named.
 
-    Nothing but headers is read. GGUFError for what is no GGUF, is cut short or damaged, is big-endian, or lacks a part.
+    Nothing but headers is read. GGUFError for what is not a GGUF, is cut short or damaged, is big-endian, or lacks a part.
     """
     paths = parts_of(path)
     first = read_contents(paths[0])
@@ -216,10 +216,10 @@ def read_gguf(path: Path) -> ModelShape:
         tensors += read_contents(part).tensors
     wanted = first.metadata.get("split.tensors.count")
     if len(paths) > 1 and isinstance(wanted, int) and wanted != len(tensors):
-        raise GGUFError(f"its {len(paths)} parts hold {len(tensors)} tensors of {wanted}", path=paths[0], hint=_AGAIN)
+        raise GGUFError(f"its {len(paths)} parts hold {len(tensors)} of {wanted} tensors", path=paths[0], hint=_AGAIN)
     if len(paths) == 1 and isinstance(first.metadata.get("split.count"), int) and first.metadata["split.count"] > 1:
         raise GGUFError(
-            f"is one of {first.metadata['split.count']} parts, and its name does not say where the others are",
+            f"is one of {first.metadata['split.count']} parts, but its name does not tell the others' names",
             path=path,
             hint=(
                 "Keep the names as they were: name-00001-of-00003.gguf.",
@@ -241,7 +241,7 @@ def parts_of(path: Path) -> tuple[Path, ...]:
         return (path,)
     count = int(match["count"])
     if not 1 <= count <= MAX_PARTS:
-        raise GGUFError(f"its name speaks of {count} parts; 1 to {MAX_PARTS} are read", path=path)
+        raise GGUFError(f"its name says {count} parts; 1 to {MAX_PARTS} can be read", path=path)
     paths = tuple(path.with_name(f"{match['stem']}-{at:05}-of-{count:05}.gguf") for at in range(1, count + 1))
     missing = [part.name for part in paths if not part.is_file()]
     if missing:
@@ -264,7 +264,7 @@ def contents_of(file: BinaryIO, path: Path, size_bytes: int) -> Contents:
     end = walk.header().data_end_bytes
     if end > size_bytes:
         raise GGUFError(
-            f"is cut short: {size_bytes} bytes are there, its header speaks of {end}", path=path, hint=_AGAIN
+            f"is cut short: {size_bytes} bytes of the {end} that its header describes", path=path, hint=_AGAIN
         )
     return walk.contents
 
@@ -309,5 +309,5 @@ class _Keeping(HeaderWalk):
         if kind not in TYPE_NAMES:
             raise self._broken(f"has a tensor of the unknown type {kind}")
         if len(self.contents.tensors) >= MAX_TENSORS or len(name) > MAX_NAME_BYTES or max(shape, default=0) >= 2**48:
-            raise self._broken(f"has the tensor {name[:40]!r} of the shape {shape}, past what a model holds")
+            raise self._broken(f"has the tensor {name[:40]!r} of the shape {shape}, larger than any model's")
         self.contents.tensors.append(Tensor(name.decode("utf-8", "replace"), TYPE_NAMES[kind], shape))

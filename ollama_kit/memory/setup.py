@@ -41,7 +41,7 @@ class Setup:
     choice. `gpu_layers` is num_gpu, the output layer counting as one; None for all, 0 with `on_card` False for a
     machine without a card. `draft_tokens` above 0 turns speculation by the model's own prediction block on. `unified`
     is one pool of cells for all slots, `context` then its size; Ollama from 0.30 on gives each slot its own. `logits`
-    is how many rows of them a batch keeps, None for one a slot."""
+    is how many rows of them a batch keeps, None for one per slot."""
 
     context: int
     kv_cache: CacheType = "f16"

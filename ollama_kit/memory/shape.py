@@ -53,7 +53,7 @@ class Tensor:
 
     @cached_property
     def layer(self) -> int | None:
-        """The number of the layer it is in; None for what stands outside (embedding, output)."""
+        """The number of the layer it is in; None for what is outside of them (embedding, output)."""
         parts = self.name.split(".", 2)
         return (
             int(parts[1])
@@ -79,7 +79,7 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Recurrent:
-    """The state of a recurrent layer, in f32 elements a slot: the convolution's and the layer's own."""
+    """The state of a recurrent layer, in f32 elements per slot: the convolution's and the layer's own."""
 
     convolution: int
     state: int

@@ -17,7 +17,7 @@ _MAX_NUMBER = 1e300
 
 @dataclass(frozen=True)
 class Loss:
-    """A keyword of the schema that the grammar does not hold. It is enforced on the answer unless `why` says not."""
+    """A keyword of the schema that the grammar does not hold. It is enforced on the answer unless `why` says otherwise."""
 
     path: str
     keyword: str
@@ -87,7 +87,7 @@ def child(path: str, *parts: str) -> str:
 
 
 def is_sendable(value: Any) -> bool:
-    """Whether the server reads a literal as it is meant: plain texts, no number beyond a double, no `$ref`."""
+    """Whether the server reads a literal as intended: plain texts, no number beyond a double, no `$ref`."""
     if isinstance(value, str):
         return is_text(value)
     if isinstance(value, dict):

@@ -44,7 +44,7 @@ def dialect_of(document: Json, source: str) -> str:
             f"{source}: $schema names the dialect {named!r}, which is not one of JSON Schema's",
             hint=(
                 'Use "https://json-schema.org/draft/2020-12/schema", or leave $schema out.',
-                '请使用 "https://json-schema.org/draft/2020-12/schema",或删去 $schema。',
+                '请使用 "https://json-schema.org/draft/2020-12/schema"，或删去 $schema。',
             ),
         )
     return "2020-12" if match[1] == "schema" else match[1].removeprefix("draft/")

@@ -166,7 +166,7 @@ def _is_cut(text: str, error: json.JSONDecodeError) -> bool:
     """Whether the reader stopped because the text did."""
     if error.msg.startswith("Unterminated string"):
         return True
-    # Only what stands at the very end matters: a look at the whole rest, once for each bracket, would add up.
+    # Only what is at the very end matters: a look at the whole rest, once per bracket, would add up.
     rest = text[error.pos : error.pos + _LOOK_AHEAD]
     if len(rest) == _LOOK_AHEAD:
         return not rest.strip(_BLANK) and not text[error.pos :].strip(_BLANK)
@@ -199,7 +199,7 @@ def _end_of_region(text: str, start: int) -> int | None:
 
 
 def _is_fenced(text: str, start: int) -> bool:
-    """Whether an opening fence, with at most a language's name, stands before `start`."""
+    """Whether an opening fence, with at most a language's name, is before `start`."""
     before = text[max(0, start - 40) : start]
     fence = before.rfind("```")
     return fence >= 0 and before[fence + 3 :].strip(_BLANK).lower() in _FENCE_WORDS
@@ -218,7 +218,7 @@ def _scalar(text: str, start: int) -> Found | None:
 
 
 def _may_begin(text: str, at: int) -> bool:
-    """Whether an array could go on here; at the end of the text it could."""
+    """Whether an array could continue here; at the end of the text it could."""
     at = _after_blanks(text, at)
     return at == len(text) or text[at] in _FIRST
 
@@ -254,6 +254,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         seen: set[str] = set()
         double = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        # Models read this as feedback: its words are part of the prompt.
         raise Refused(f"the key {double!r} stands twice in one object")
     return found
 

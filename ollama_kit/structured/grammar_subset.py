@@ -93,7 +93,9 @@ def derive_grammar(linked: Linked, limits: Limits) -> Derived:
         except TooBig:
             continue
         if isinstance(grammar, bool) or is_anything(grammar):
-            reason = "nothing of it can be put into a grammar" if grammar is not False else "no value can satisfy it"
+            reason = (
+                "no part of it can be expressed in a grammar" if grammar is not False else "no value can satisfy it"
+            )
             return Derived("json", (*work.lost, Loss("", "", f"{reason}: plain JSON mode")), ())
         if fits_the_server(grammar):
             return Derived(grammar, tuple(work.lost), tuple(work.added))
@@ -119,7 +121,7 @@ def derive(node: Node, path: str, work: Work, depth: int) -> Node:
         return node and anything()
     for keyword in node.keys() - _EVERYWHERE - ANNOTATIONS:
         if keyword in _KNOWN and not any(keyword in family for family in FAMILIES.values()):
-            work.lose(path, keyword, "grammars have no such rule")
+            work.lose(path, keyword, "a grammar cannot express it")
     for keyword in ("anyOf", "oneOf"):
         if keyword in node:
             return _alternatives(node, keyword, path, work, depth)
@@ -131,7 +133,7 @@ def derive(node: Node, path: str, work: Work, depth: int) -> Node:
 def _document(work: Work) -> Node:
     root: Node = work.linked.root
     root_path = ""
-    # The server loses the definitions beside a reference at the root: its target stands there instead.
+    # The server loses the definitions beside a reference at the root: its target is put there instead.
     seen: set[str] = set()
     while isinstance(root, dict) and list(constraints(root)) == ["$ref"] and root["$ref"] not in seen:
         seen.add(root["$ref"])
@@ -164,7 +166,7 @@ def _reference(key: str, work: Work) -> dict[str, Any]:
 
 
 def _flattened(node: dict[str, Any], path: str, work: Work) -> Node:
-    """The node with what stands in `allOf` and beside `$ref` merged into it."""
+    """The node with the contents of `allOf` and the target of `$ref` merged into it."""
     out: Node = node
     opened = len(work.opened)
     while isinstance(out, dict) and ("$ref" in out or "allOf" in out):
@@ -193,7 +195,7 @@ def _alternatives(node: dict[str, Any], keyword: str, path: str, work: Work, dep
         work.lose(path, keyword, f"more than {_MAX_BRANCHES} alternatives beside other keywords")
         return derive(base, path, work, depth)
     if keyword == "oneOf":
-        work.lose(path, keyword, "a grammar takes any of them, one or more; that it is one is checked afterwards")
+        work.lose(path, keyword, "a grammar allows any of them; that exactly one matches is checked afterwards")
     derived: list[Node] = []
     for index, branch in enumerate(branches):
         place = f"{path}/{keyword}/{index}"
@@ -245,7 +247,7 @@ def _typed(node: dict[str, Any], path: str, work: Work, depth: int) -> Node:
         types = [name for name, family in FAMILIES.items() if family & node.keys()]
         if not types:
             return anything()
-        work.add(path, "type", f"the schema names none; read as {' or '.join(types)}, as its keywords mean")
+        work.add(path, "type", f"the schema names no type; read as {' or '.join(types)}, from its keywords")
     if not constraints(node).keys() - {"type"} and set(types) >= set(ALL_TYPES):
         return anything()
     if "number" in types:
@@ -280,7 +282,7 @@ def _open_circles(definitions: dict[str, Node], work: Work) -> None:
                 reached.add(target)
                 queue += _bare_references(definitions[target])
         if name in reached:
-            work.lose(work.linked.places[keys[name]], "$ref", "it refers to itself with nothing between")
+            work.lose(work.linked.places[keys[name]], "$ref", "it refers to itself with nothing in between")
             definitions[name] = anything()
 
 
@@ -303,7 +305,7 @@ def _has_type(value: Any, types: list[str]) -> bool:
 def object_node(node: dict[str, Any], path: str, work: Work, depth: int) -> Node:
     """An object with its named properties in their order; the server writes the required ones first."""
     for keyword in node.keys() - {"properties", "required", "additionalProperties", "patternProperties"}:
-        work.lose(path, keyword, "grammars have no such rule")
+        work.lose(path, keyword, "a grammar cannot express it")
     wanted = dict(node.get("properties", {}))
     required = [name for name in node.get("required", ()) if isinstance(name, str)]
     for name in required:
@@ -316,7 +318,9 @@ def object_node(node: dict[str, Any], path: str, work: Work, depth: int) -> Node
         elif name in required:
             return False
         else:
-            work.lose(child(path, "properties", name), "", "a key that may not be there is left out, not forbidden")
+            work.lose(
+                child(path, "properties", name), "", "the grammar leaves a forbidden key out, but cannot forbid it"
+            )
     if any(name == "$ref" or len(name) > _MAX_NAME or not is_text(name) for name in properties):
         work.lose(path, "properties", "one of the names cannot be written in a grammar")
         return {"type": "object"}
@@ -341,7 +345,7 @@ def _with_further_keys(out: dict[str, Any], node: dict[str, Any], path: str, wor
     further = node.get("additionalProperties")
     patterns = list(node.get("patternProperties", {}).values())
     if patterns:
-        work.lose(path, "patternProperties", "names cannot be told apart by a pattern")
+        work.lose(path, "patternProperties", "a grammar cannot tell names apart by a pattern")
         if further is not False:
             return out
         # Closed, so each further key matches some pattern, and its value holds to that pattern's schema.
@@ -365,7 +369,7 @@ def _with_further_keys(out: dict[str, Any], node: dict[str, Any], path: str, wor
 def array_node(node: dict[str, Any], path: str, work: Work, depth: int) -> Node:
     """An array with an end: `maxItems` is added where the schema has none."""
     for keyword in node.keys() - {"items", "prefixItems", "minItems", "maxItems"}:
-        work.lose(path, keyword, "grammars have no such rule")
+        work.lose(path, keyword, "a grammar cannot express it")
     low, high = int(node.get("minItems", 0)), node.get("maxItems")
     if high is not None and high < low:
         return False
@@ -385,7 +389,7 @@ def _list(item: Node, low: int, high: float | None, path: str, work: Work) -> di
         work.lose(path, "minItems", f"more than {_MAX_MIN_ITEMS}")
     if high is None or high > _MAX_ITEMS:
         high = max(work.limits.max_items, low)
-        work.add(path, "maxItems", f"so that the answer ends: {high} items")
+        work.add(path, "maxItems", f"the schema sets no limit; {high} items")
     out["maxItems"] = int(high)
     return out
 
@@ -430,7 +434,7 @@ def fits_the_server(grammar: dict[str, Any]) -> bool:
     """Whether the grammar text surely fits into the server's buffer.
 
     Ollama 0.9.3 takes a buffer of max(32,768, min(1 MiB, 4 × the schema's bytes)) and cuts what is longer
-    (llama/llama.go `SchemaToGrammar`, llama/sampling_ext.cpp); a cut grammar is refused, or worse, still one.
+    (llama/llama.go `SchemaToGrammar`, llama/sampling_ext.cpp); a cut grammar is refused, or worse, still a valid one.
     """
     schema_bytes = len(json.dumps(grammar, ensure_ascii=False, separators=(",", ":")).encode())
     return grammar_bytes(grammar) < max(_SMALLEST_BUFFER, min(_LARGEST_BUFFER, 4 * schema_bytes))
@@ -474,7 +478,7 @@ def _object_bytes(node: dict[str, Any], name: int) -> int:
         # Runs of other characters become one dash, and equal names are told apart by up to four digits.
         named = name + 8 + len(_NOT_IN_NAMES.sub("-", key))
         total += _bytes(sub, named) + literal + named + 50
-        # The rule of the pair is mentioned where it stands; an optional one also in the chain of those before it.
+        # The rule of the pair is mentioned where it is used; an optional one also in the chain of those before it.
         total += 2 * named + 15 if key in required else 6 * named + 70
     if node.get("additionalProperties", False) is not False:
         total += _bytes(node["additionalProperties"], name + 20) + 8 * (name + 30) + 200

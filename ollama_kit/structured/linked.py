@@ -64,7 +64,7 @@ _ARRAY_SHAPE = frozenset(("prefixItems", "items"))
 
 @dataclass(frozen=True)
 class Linked:
-    """The root node, the targets of its references, and where each target stands (a JSON Pointer, or its URI)."""
+    """The root node, the targets of its references, and where each target is (a JSON Pointer, or its URI)."""
 
     root: Node
     targets: dict[str, Node]
@@ -153,8 +153,8 @@ def _target(reference: Json, resolver: Resolver[Any], place: str, linker: _Linke
         raise SchemaError(
             f"{linker.source}: at {place}: {reference!r} cannot be followed: {problem}",
             hint=(
-                "Put the schema it means under $defs and refer to it as #/$defs/NAME.",
-                "请把所引用的 schema 放到 $defs 下,并写成 #/$defs/名称。",
+                "Put the referenced schema under $defs and refer to it as #/$defs/NAME.",
+                "请把所引用的 schema 放到 $defs 下，并写成 #/$defs/名称。",
             ),
         ) from error
     contents = resolved.contents
@@ -221,7 +221,7 @@ def merge(left: Node, right: Node) -> tuple[Node, tuple[str, ...]]:
                 out[key] = combine(out[key], value)
             else:
                 lost.append(key)
-    # A closed object says nothing any more once the other's properties stand beside it.
+    # A closed object no longer says anything once the other's properties are beside it.
     if _OBJECT_SHAPE in shapes and out.pop("additionalProperties", True) is not True:
         lost.append("additionalProperties")
     if out.get("type") == [] or out.get("enum") == []:
@@ -236,7 +236,7 @@ def types_of(node: dict[str, Any]) -> list[str]:
 
 
 def _clash(shape: frozenset[str], left: dict[str, Any], right: dict[str, Any]) -> bool:
-    """Whether the keywords of a shape, which read each other, stand on both sides in more than one form."""
+    """Whether the keywords of a shape, which read each other, occur on both sides in more than one form."""
     ours, theirs = shape & left.keys(), shape & right.keys()
     if not ours or not theirs or ours | theirs == {"properties"} or ours | theirs == {"items"}:
         return False

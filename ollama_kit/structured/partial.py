@@ -130,7 +130,7 @@ class PartialJSON:
         if self._expects.startswith("key"):
             container = self._open[-1][0]
             if value in container:
-                raise Refused(f"the key {value!r} stands twice in one object")
+                raise Refused(f"duplicate key {value!r}")
             self._open[-1] = (container, value)
             self._expects = "colon"
         else:

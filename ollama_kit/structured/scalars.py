@@ -18,7 +18,7 @@ from ollama_kit.structured.linked import Node
 
 # Formats with a rule of their own in llama.cpp. Its times have three digits after the second's point, or none.
 _RULED_FORMATS = frozenset(("date", "time", "date-time", "uuid"))
-# Repetition becomes one rule a count: 20,000 took no measurable time on 0.9.3, this leaves room for many strings.
+# Repetition becomes one rule per count: 20,000 took no measurable time on 0.9.3, this leaves room for many strings.
 _MAX_LENGTH = 4096
 # The server reads bounds into 32-bit integers, and wraps larger ones round without a word.
 _MAX_BOUND = 10**9
@@ -28,7 +28,7 @@ _MAX_PATTERN = 2000
 _MAX_DEPTH = 20
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-/:,@#%&=")
 _LAST = 0x10FFFF
-# A quote, a backslash and control characters stand in JSON text as escapes, which no class can express.
+# A quote, a backslash and control characters are escapes in JSON text, which no class can express.
 _ESCAPED_IN_JSON = ((0x00, 0x1F), (0x22, 0x22), (0x5C, 0x5C))
 _DIGITS = ((0x30, 0x39),)
 
@@ -46,12 +46,12 @@ def string_node(node: dict[str, Any], path: str, work: Work, depth: int) -> Node
             work.lose(path, "pattern", str(error))
         else:
             if safe.narrowed:
-                work.add(path, "pattern", "characters that JSON writes as escapes are left out")
+                work.add(path, "pattern", "characters that JSON escapes are left out")
             return _only({"type": "string", "pattern": safe.text}, "pattern", node, path, work)
     if node.get("format") in _RULED_FORMATS:
         return _only({"type": "string", "format": node["format"]}, "format", node, path, work)
     if "format" in node:
-        work.lose(path, "format", "grammars have no such rule")
+        work.lose(path, "format", "a grammar cannot express it")
     return _sized(int(low), high, path, work)
 
 
@@ -61,7 +61,7 @@ def _sized(low: int, high: float | None, path: str, work: Work) -> Node:
         high = None
     if high is None and work.limits.max_length is not None:
         high = max(work.limits.max_length, low)
-        work.add(path, "maxLength", f"the schema sets no end; {high} characters")
+        work.add(path, "maxLength", f"the schema sets no limit; {high} characters")
     if low > _MAX_LENGTH:
         work.lose(path, "minLength", f"more than {_MAX_LENGTH}")
         low = 0
@@ -83,7 +83,7 @@ def number_node(node: dict[str, Any], path: str, work: Work, depth: int) -> Node
     """A number; the server reads no bounds for it."""
     del depth
     for keyword in node:
-        work.lose(path, keyword, "grammars hold no bounds of numbers with a fraction")
+        work.lose(path, keyword, "a grammar cannot bound numbers with a fraction")
     return {"type": "number"}
 
 
@@ -91,7 +91,7 @@ def integer_node(node: dict[str, Any], path: str, work: Work, depth: int) -> Nod
     """An integer between the bounds that the server can read."""
     del depth
     if "multipleOf" in node:
-        work.lose(path, "multipleOf", "grammars have no such rule")
+        work.lose(path, "multipleOf", "a grammar cannot express it")
     lows = [math.ceil(node["minimum"])] if "minimum" in node else []
     lows += [math.floor(node["exclusiveMinimum"]) + 1] if "exclusiveMinimum" in node else []
     highs = [math.floor(node["maximum"])] if "maximum" in node else []
@@ -104,8 +104,8 @@ def integer_node(node: dict[str, Any], path: str, work: Work, depth: int) -> Nod
         if bound is not None and abs(bound) > _MAX_BOUND:
             work.lose(path, keyword, f"beyond {_MAX_BOUND}")
         elif keyword == "maximum" and bound is not None and bound < 0 and "minimum" not in out:
-            # 0.9.3 writes leading zeros under a negative upper bound that stands alone.
-            work.lose(path, keyword, "a negative one without a minimum")
+            # 0.9.3 writes leading zeros under a negative upper bound without a lower one.
+            work.lose(path, keyword, "a negative maximum without a minimum")
         elif bound is not None:
             out[keyword] = bound
     return out
@@ -139,9 +139,9 @@ def safe_pattern(pattern: str) -> SafePattern:
     reader = _Reader(pattern[1:-1])
     text, _, alternatives = reader.alternation(0)
     if reader.at < len(reader.text):
-        raise Unsafe("a closing bracket without its opening one")
+        raise Unsafe("an unmatched closing bracket")
     if alternatives > 1:
-        raise Unsafe("an alternative outside brackets: its anchors hold on one side only")
+        raise Unsafe("an alternative outside brackets: each anchor applies to one side only")
     if not text:
         raise Unsafe("it matches only the empty text")
     return SafePattern(f"^{text}$", reader.narrowed)
@@ -158,13 +158,13 @@ class _Reader:
 
     def take(self) -> str:
         if self.at >= len(self.text):
-            raise Unsafe("it ends too early")
+            raise Unsafe("it ends unexpectedly")
         self.at += 1
         return self.text[self.at - 1]
 
     def alternation(self, depth: int) -> tuple[str, bool, int]:
         if depth > _MAX_DEPTH:
-            raise Unsafe("brackets nested too deep")
+            raise Unsafe("brackets nested too deeply")
         branches = [self.sequence(depth)]
         while self.peek() == "|":
             self.at += 1
@@ -200,7 +200,7 @@ class _Reader:
                 self.at += 2
             text, empty, _ = self.alternation(depth + 1)
             if self.take() != ")":
-                raise Unsafe("an opening bracket without its closing one")
+                raise Unsafe("an unclosed bracket")
             return (f"({text})", empty, "") if text else ("", True, "")
         if char == "[":
             return self.written(*self.char_class()), False, ""
@@ -249,7 +249,7 @@ class _Reader:
                 self.at += 1
                 last = self.class_member()
                 if len(first) != 1 or len(last) != 1 or first[0][0] != first[0][1] or first[0][0] > last[0][1]:
-                    raise Unsafe("a range in a class that is none")
+                    raise Unsafe("an invalid range in a class")
                 first = ((first[0][0], last[0][1]),)
             ranges += first
         self.at += 1
@@ -281,7 +281,7 @@ class _Reader:
         wanted = _without(((0, _LAST),), ranges) if negated else ranges
         kept = _without(wanted, _ESCAPED_IN_JSON)
         if not kept or any(low <= 0xDFFF and high >= 0xD800 for low, high in ranges):
-            raise Unsafe("a class with no character that JSON writes as it is")
+            raise Unsafe("a class without a character that JSON writes unescaped")
         self.narrowed = self.narrowed or kept != _without(wanted, ())
         if negated:
             return "[^" + "".join(map(_range, _joined(ranges + _ESCAPED_IN_JSON))) + "]"

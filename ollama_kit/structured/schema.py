@@ -72,7 +72,7 @@ def load_schema(
     """A checked schema from a dict, the path of a JSON file, a pydantic model or a dataclass.
 
     `max_items` ends arrays, and `max_length` (characters) strings, that the schema leaves open: in the grammar only,
-    and listed in `added`. Raises SchemaError naming the file and the place in it for what is no JSON Schema, and for a
+    and listed in `added`. Raises SchemaError naming the file and the place in it for what is not a JSON Schema, and for a
     reference that leads out of the document; nothing is ever fetched. Compiling takes milliseconds: the same words
     in the same order, like the same class, give the same object.
     """
@@ -144,7 +144,7 @@ def _check(document: Json, dialect: str, source: str) -> None:
             f"{source}: at {place}: {_short(error.message)}",
             hint=(
                 f"Correct it by JSON Schema {dialect}: https://json-schema.org/specification",
-                f"请按 JSON Schema {dialect} 修改:https://json-schema.org/specification",
+                f"请按 JSON Schema {dialect} 修改：https://json-schema.org/specification",
             ),
         ) from error
 
@@ -212,7 +212,7 @@ def _unique(pairs: list[tuple[str, Json]], path: Path) -> dict[str, Json]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         double = next(name for name in names if names.count(name) > 1)
-        raise SchemaError(f"{path}: the key {double!r} stands twice in one object")
+        raise SchemaError(f"{path}: duplicate key {double!r}")
     return found
 
 

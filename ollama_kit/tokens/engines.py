@@ -74,7 +74,7 @@ def byte_level_engine(vocabulary: Vocabulary, rule: SplitRule) -> Engine:
     from tokenizers import Tokenizer, models
 
     ids = vocabulary.ids
-    # The blank between the halves is never the first character (llama.cpp); halves seldom hold one.
+    # The space between the halves is never the first character (llama.cpp); halves seldom hold one.
     halves = (merge.partition(" ") if merge[0] != " " else _cut_later(merge) for merge in vocabulary.merges if merge)
     merges = [(a, b) for a, _, b in halves if a in ids and b in ids and a + b in ids]
     backend = Tokenizer(models.BPE(vocab=ids, merges=merges, ignore_merges=rule.whole_words))
@@ -112,7 +112,7 @@ def _with_special_tokens(backend: Any, vocabulary: Vocabulary) -> Engine:
     from tokenizers import AddedToken
 
     backend.add_special_tokens(
-        [AddedToken(text, normalized=False, rstrip=vocabulary.swallows_blanks(text)) for _, text in special]
+        [AddedToken(text, normalized=False, rstrip=vocabulary.swallows_whitespace(text)) for _, text in special]
     )
     return LibraryEngine(backend)
 
@@ -133,8 +133,8 @@ def _can_overlap(texts: Sequence[str]) -> bool:
 
 
 def _cut_later(merge: str) -> tuple[str, str, str]:
-    left, blank, right = merge[1:].partition(" ")
-    return merge[0] + left, blank, right
+    left, space, right = merge[1:].partition(" ")
+    return merge[0] + left, space, right
 
 
 def ranked_merges(vocabulary: Vocabulary) -> list[tuple[str, str]] | None:
@@ -143,12 +143,12 @@ def ranked_merges(vocabulary: Vocabulary) -> list[tuple[str, str]] | None:
     Score decides, highest first. All pairs that make one token share its score and follow each other; which of them
     comes first makes no difference (none in the random vocabularies of the tests). Tokens of equal score do compete,
     and the server then takes the leftmost, which no order of ranks can say; runs of one character are the exception
-    (blanks in Gemma's vocabulary): leftmost always grows the longest run. Special tokens were cut out of the text
-    before, and can come back only through the `▁` of a blank.
+    (spaces in Gemma's vocabulary): leftmost always grows the longest run. Special tokens were cut out of the text
+    before, and can come back only through the `▁` of a space.
     """
     ids = vocabulary.ids
     cut_out = {text for _, text in vocabulary.special if SPACE not in text}
-    # What stands for a byte is no part of anything, though a text may spell it out.
+    # A token that represents a byte is not part of any other, though a text may spell it out.
     parts = {text for i, text in enumerate(vocabulary.tokens) if vocabulary.type_of(i) != TokenType.BYTE}
     by_score: defaultdict[float, list[str]] = defaultdict(list)
     pairs: dict[str, list[tuple[str, str]]] = {}
@@ -158,7 +158,7 @@ def ranked_merges(vocabulary: Vocabulary) -> list[tuple[str, str]] | None:
         if not ids.keys() >= set(text):
             if text not in parts:
                 continue
-            return None  # the server would merge a character that is no token; the library cannot
+            return None  # the server would merge a character that is not a token; the library cannot
         cuts = ((text[:at], text[at:]) for at in range(1, len(text)))
         if found := [(left, right) for left, right in cuts if left in parts and right in parts]:
             by_score[vocabulary.scores[i] if vocabulary.scores else 0.0].append(text)
@@ -173,9 +173,9 @@ def ranked_merges(vocabulary: Vocabulary) -> list[tuple[str, str]] | None:
 
 
 def merge(text: str, ids: Mapping[str, int], scores: Sequence[float]) -> list[int]:
-    """The token ids of `text`, blanks written as `▁` already; n log n in its length.
+    """The token ids of `text`, spaces written as `▁` already; n log n in its length.
 
-    Characters that no token holds become one token a byte, `<0x0A>` and so on; a byte without a token is left out.
+    Characters that no token holds become one token per byte, `<0x0A>` and so on; a byte without a token is left out.
     """
     symbols: list[str] = list(text)
     after = list(range(1, len(symbols) + 1))

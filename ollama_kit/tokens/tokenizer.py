@@ -33,8 +33,8 @@ class Bound:
 def bound_of(vocabulary: Vocabulary) -> Bound:
     """The bound that holds for every text with this vocabulary.
 
-    Byte-level BPE starts from one symbol a byte and only ever merges. SentencePiece falls back to bytes too, but
-    puts a blank (1 token, or 3 where `▁` is no token) before the text and after each special token; where a special
+    Byte-level BPE starts from one symbol per byte and only ever merges. SentencePiece falls back to bytes too, but
+    puts a space (1 token, or 3 where `▁` is not a token) before the text and after each special token; where a special
     token is a single byte, that doubles what a byte can cost. Other models may normalize first: NFKC makes at most
     18 code points of one character of 3 bytes.
     """
@@ -42,10 +42,10 @@ def bound_of(vocabulary: Vocabulary) -> Bound:
     if vocabulary.model == "gpt2":
         return Bound(per_byte=1, fixed=ends)
     if vocabulary.model == "llama":
-        blank = 1 if SPACE in vocabulary.ids else len(SPACE.encode())
-        prefix = blank if vocabulary.add_space_prefix else 0
+        space = 1 if SPACE in vocabulary.ids else len(SPACE.encode())
+        prefix = space if vocabulary.add_space_prefix else 0
         shortest = min((len(text.encode()) for _, text in vocabulary.special), default=2)
-        return Bound(per_byte=blank * (2 if prefix and shortest < 2 else 1), fixed=ends + prefix)
+        return Bound(per_byte=space * (2 if prefix and shortest < 2 else 1), fixed=ends + prefix)
     return Bound(per_byte=18, fixed=2)
 
 

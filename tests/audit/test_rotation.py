@@ -66,9 +66,9 @@ def test_a_lowered_limit_is_reached_over_some_calls(tmp_path: Path, monkeypatch:
         for at in range(60):
             log.record(row(at, "x" * 20_000))
     grown = path.stat().st_size
-    monkeypatch.setattr(storage, "ROWS_A_CALL", 5)
+    monkeypatch.setattr(storage, "ROWS_PER_CALL", 5)
     monkeypatch.setattr(storage, "SPARE_PAGES", 4)
-    monkeypatch.setattr(storage, "PAGES_A_CALL", 30)
+    monkeypatch.setattr(storage, "PAGES_PER_CALL", 30)
     counts = []
     with AuditLog(path, True, max_bytes=100 * KIB, clock=lambda: START) as log:
         for at in range(20):

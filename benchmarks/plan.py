@@ -7,10 +7,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.timing import in_ms, in_turns, median_ratio, verdict
-from ollama_kit.memory.catalog import catalogd
-from ollama_kit.memory.fit import Fitting
-from ollama_kit.memory.gguf import read_gguf
+from ollama_kit.memory.fitting import Fitting
+from ollama_kit.memory.gguf_shape import read_gguf
 from ollama_kit.memory.plan import make_plan
+from ollama_kit.memory.qwen_table import cataloged
 from ollama_kit.memory.setup import Setup
 from ollama_kit.memory.shape import ModelShape
 from tests.models.vocabularies import vocabulary
@@ -21,7 +21,7 @@ ROUNDS = 7
 
 
 def run() -> Iterable[str]:
-    shape = catalogd(MODEL)
+    shape = cataloged(MODEL)
     assert shape is not None
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         path = write_sparse(Path(folder) / "27b.gguf", shape)

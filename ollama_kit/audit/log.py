@@ -10,16 +10,23 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
-from ollama_kit.audit.database import open_for_reading, open_for_writing, transaction, translated
-from ollama_kit.audit.query import Wanted
-from ollama_kit.audit.rotation import Limits, delete_oldest, give_pages_back
 from ollama_kit.audit.row import AuditRow, row_of, utc
-from ollama_kit.errors import AuditError
+from ollama_kit.audit.storage import (
+    Limits,
+    delete_oldest,
+    give_pages_back,
+    open_for_reading,
+    open_for_writing,
+    transaction,
+    translated,
+)
+from ollama_kit.errors import AuditError, UsageError
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -36,8 +43,42 @@ COLUMNS = (
 )
 _INSERT = f"INSERT INTO calls ({', '.join(COLUMNS)}, size_bytes) VALUES ({', '.join('?' * (len(COLUMNS) + 1))})"
 
+RESPELLED = {
+    "neutralised": "neutralized",
+    "normalise": "normalize",
+    "colours": "colors",
+    **{f"labelled_{what}": f"labeled_{what}" for what in ("name", "password", "secret")},
+}
+"""Names of stages, rules and actions that earlier versions stored in British spelling, and those of today."""
+
 _inherited: list[sqlite3.Connection] = []
 """Connections that a fork brought along: never used here, nor closed, since that would drop the parent's locks."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which rows: from `since` to before `until` (UTC, as in a row), of a model (`m` means `m:latest` too), of a
+    verdict (`server` means `server.refused` too); of these the newest `limit`. Empty or None: all."""
+
+    since: str = ""
+    until: str = ""
+    model: str = ""
+    verdict: str = ""
+    limit: int | None = None
+
+    def where(self) -> tuple[str, tuple[str | int, ...]]:
+        """The condition, and the values of its question marks."""
+        conditions: list[str] = ["1"]
+        values: list[str | int] = []
+        for condition, value in (("time >= ?", self.since), ("time < ?", self.until)):
+            if value:
+                conditions.append(condition)
+                values.append(value)
+        for column, value, joint in (("model", self.model, ":"), ("verdict", self.verdict, ".")):
+            if value:
+                conditions.append(f"({column} = ? OR substr({column}, 1, ?) = ?)")
+                values += [value, len(value) + 1, value + joint]
+        return " AND ".join(conditions), tuple(values)
 
 
 def _now() -> datetime:
@@ -45,7 +86,7 @@ def _now() -> datetime:
 
 
 class AuditLog:
-    """One audit file. Threads may share it, and processes may each open it; a process that forks may go on using it
+    """One audit file. Threads may share it, and processes may each open it; a process that forks may continue to use it
     on both sides. Without `texts` no word of a text is written, whatever a row holds. Rows older than `max_age_days`
     go, and the oldest ones beyond `max_bytes` (the log beside the file, a few megabytes, comes on top).
     """
@@ -161,5 +202,32 @@ def _values(row: AuditRow) -> tuple[Any, ...]:
 
 def _row(values: tuple[Any, ...]) -> AuditRow:
     named = dict(zip(("id", *COLUMNS), values, strict=True))
-    lists = {name: tuple(json.loads(named[name])) for name in ("findings", "attempts")}
-    return AuditRow(**{**named, **lists})
+    findings = tuple(_as_spelled_now(finding) for finding in json.loads(named["findings"]))
+    return AuditRow(**{**named, "findings": findings, "attempts": tuple(json.loads(named["attempts"]))})
+
+
+def _as_spelled_now(finding: dict[str, Any]) -> dict[str, Any]:
+    """A finding as it was stored, under the names of this version, so that an export has one name for one kind.
+
+    >>> _as_spelled_now({"stage": "markup", "action": "neutralised", "count": 2})
+    {'stage': 'markup', 'action': 'neutralized', 'count': 2}
+    """
+    return {
+        name: RESPELLED.get(value, value) if name in ("stage", "rule", "action") else value
+        for name, value in finding.items()
+    }
+
+
+def moment(text: str, *, end: bool = False) -> str:
+    """A date or a time that somebody typed, as rows have it: local time unless it says otherwise. A bare date is its
+    beginning, with `end` the beginning of the next day. UsageError where it is neither."""
+    try:
+        read = datetime.fromisoformat(text[:-1] + "+00:00" if text.endswith(("Z", "z")) else text)
+    except ValueError as problem:
+        raise UsageError(f"{text!r} is not a date or a time: expected 2026-01-31 or 2026-01-31T08:05") from problem
+    if end and len(text) == len("2026-01-31"):
+        read += timedelta(days=1)
+    try:
+        return utc(read)
+    except (OverflowError, OSError, ValueError) as problem:
+        raise UsageError(f"{text!r} is out of range") from problem

@@ -1,14 +1,18 @@
-"""One row of the audit: what a call was, by digests and counts; texts only where they were asked for."""
+"""One row of the audit: what a call was, by digests and counts; texts only where they were asked for. And rows as lines
+of text: JSON lines, or CSV for a spreadsheet.
+"""
 
 from __future__ import annotations
 
+import csv
 import hashlib
+import io
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, Literal
 
 from ollama_kit.errors import ContextOverflow, GuardBlocked
 from ollama_kit.guard.conversation import Message, Request
@@ -18,13 +22,15 @@ from ollama_kit.records.report import Attempt, Finding
 TEXTS = ("details", "reply")
 """The keys of a finding and of an attempt that are there only where texts are kept."""
 
+Form = Literal["jsonl", "csv"]
+
 
 @dataclass(frozen=True)
 class AuditRow:
     """One call. `time` is its end in UTC, `2026-01-31T08:05:00.000000Z`. `verdict` is "valid", "length" (cut as the
-    caller asked), "abandoned" (he left before the end) or an error's code. Digests are SHA-256 in hexadecimal:
+    caller asked), "abandoned" (they left before the end) or an error's code. Digests are SHA-256 in hexadecimal:
     `input_sha256` of `input_text`, `output_sha256` of the answer in UTF-8, empty where there was none. Tokens are None
-    where nobody counted. `findings` are {stage, rule, severity, action, count}, `attempts` {outcome, seconds,
+    where they were not counted. `findings` are {stage, rule, severity, action, count}, `attempts` {outcome, seconds,
     request_sha256, reply_sha256}. `id` is given by the log, 0 before."""
 
     time: str
@@ -56,7 +62,7 @@ class AuditRow:
 
 
 def row_of(finished: Finished, *, texts: bool = False, at: datetime | None = None) -> AuditRow:
-    """The row of a call that ended `at` (default: now). With `texts` it has the caller's own words as he gave them,
+    """The row of a call that ended `at` (default: now). With `texts` it has the caller's own words as given,
     before anything was hidden, the answer, every reply and what the findings found."""
     given = input_text(finished.request)
     report, attempts = finished.report, finished.attempts
@@ -83,8 +89,8 @@ def row_of(finished: Finished, *, texts: bool = False, at: datetime | None = Non
 
 
 def input_text(request: Request) -> str:
-    """What the caller gave, as one text that is the same for the same request: JSON with sorted keys and no blanks of
-    {documents: [[name, text], …], messages: [[role, content, tool calls, tool's name, SHA-256 of images], …], raw,
+    """What the caller gave, as one text that is the same for the same request: JSON with sorted keys and no whitespace,
+    of {documents: [[name, text], …], messages: [[role, content, tool calls, tool's name, SHA-256 of images], …], raw,
     tools}."""
     value = {
         "documents": [[document.name, document.text] for document in request.documents],
@@ -157,3 +163,37 @@ def _storable(text: str) -> str:
 def _plain(value: Any) -> Any:
     """Of a value that JSON does not have, its digest or its text."""
     return hashlib.sha256(value).hexdigest() if isinstance(value, bytes | bytearray) else str(value)
+
+
+def lines(rows: Iterable[AuditRow], form: Form) -> Iterator[str]:
+    """Each row as text, without its line end; of CSV the headings first."""
+    return json_lines(rows) if form == "jsonl" else csv_lines(rows)
+
+
+def json_lines(rows: Iterable[AuditRow]) -> Iterator[str]:
+    """One JSON object per row, not escaped."""
+    for row in rows:
+        yield json.dumps(row.as_dict(), ensure_ascii=False)
+
+
+def csv_lines(rows: Iterable[AuditRow]) -> Iterator[str]:
+    """CSV (RFC 4180) with headings; findings and attempts as JSON in one cell. A text that a spreadsheet would take
+    for a formula has an apostrophe before it."""
+    names = [item.name for item in fields(AuditRow)]
+    yield _line(names)
+    for row in rows:
+        yield _line([_cell(getattr(row, name)) for name in names])
+
+
+def _cell(value: Any) -> Any:
+    if value is None:
+        return ""
+    if isinstance(value, tuple):
+        return json.dumps(value, ensure_ascii=False)
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+
+
+def _line(cells: list[Any]) -> str:
+    written = io.StringIO()
+    csv.writer(written, lineterminator="").writerow(cells)
+    return written.getvalue()

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from ollama_kit.builder.build import diff
 from ollama_kit.builder.build_records import leftovers
 from ollama_kit.errors import OllamaKitError, ServerError, in_users_language
-from ollama_kit.memory.answer import Answer, answer
 from ollama_kit.memory.available import Memory, memory_at_hand
-from ollama_kit.memory.fit import Fitting
+from ollama_kit.memory.fitting import Answer, Fitting, answer
 from ollama_kit.memory.quantities import shown
 from ollama_kit.memory.sources import Subject, of_model, of_spec
 from ollama_kit.server import flows

@@ -11,7 +11,7 @@ import click
 from ollama_kit.cli.options import json_option
 
 if TYPE_CHECKING:
-    from ollama_kit.audit.query import Wanted
+    from ollama_kit.audit.log import Wanted
     from ollama_kit.audit.row import AuditRow
 
 SHOWN = 20  # rows of a table, unless --limit says otherwise
@@ -41,8 +41,8 @@ def audit_command(  # one parameter an option
 ) -> None:
     """List the calls on record: filter them, or export them as JSON lines or CSV. Calls are put on record where the
     setting `audit` is on; the oldest come first."""
-    from ollama_kit.audit.export import lines
-    from ollama_kit.audit.query import Wanted, moment
+    from ollama_kit.audit.log import Wanted, moment
+    from ollama_kit.audit.row import lines
     from ollama_kit.cli.output import print_json, print_table
     from ollama_kit.errors import UsageError
 
@@ -67,8 +67,8 @@ def audit_command(  # one parameter an option
 
 def _rows(path: Path | None, wanted: Wanted) -> Iterator[AuditRow]:
     """The rows; where the audit was never turned on there are none, and that is said."""
+    from ollama_kit.audit.location import audit_path, default_path
     from ollama_kit.audit.log import read_rows
-    from ollama_kit.audit.opening import audit_path, default_path
     from ollama_kit.cli.output import warn
     from ollama_kit.errors import in_users_language
     from ollama_kit.settings import load_settings

@@ -88,8 +88,8 @@ def _server(settings: Settings) -> Iterator[Check]:
 
 def _loaded(server: Server) -> Iterator[Check]:
     """Each loaded model: what the server says that it takes, beside the plan."""
+    from ollama_kit.memory.loaded import compare
     from ollama_kit.memory.quantities import shown
-    from ollama_kit.memory.running import compare
     from ollama_kit.memory.sources import of_model
 
     try:

@@ -11,9 +11,8 @@ import click
 from ollama_kit.cli.options import json_option, open_server, server_options, settings_from
 
 if TYPE_CHECKING:
-    from ollama_kit.memory.answer import Answer
     from ollama_kit.memory.available import Memory
-    from ollama_kit.memory.fit import Fit
+    from ollama_kit.memory.fitting import Answer, Fit
     from ollama_kit.memory.plan import Extras
     from ollama_kit.memory.setup import Setup
     from ollama_kit.memory.sources import Subject
@@ -69,8 +68,7 @@ def plan_command(
     """Say what MODEL needs of memory, what fits, and which change helps most. MODEL is a spec, a GGUF file, a model on
     the server, or a Qwen model by name, which needs no download. Exit code 1 if it does not fit."""
     from ollama_kit.cli.output import print_json
-    from ollama_kit.memory.answer import answer
-    from ollama_kit.memory.fit import Fitting
+    from ollama_kit.memory.fitting import Fitting, answer
     from ollama_kit.memory.picture import svg as drawn
     from ollama_kit.memory.sources import find_subject
     from ollama_kit.text.encodings import write_text
@@ -101,7 +99,7 @@ def _memory(flag: str | None, host: str | None, cpu: bool, local: bool) -> Memor
 
 
 def _extras(projector: Path | None, draft: Path | None, setup: Setup) -> Extras:
-    from ollama_kit.memory.gguf import read_gguf, tensor_bytes
+    from ollama_kit.memory.gguf_shape import read_gguf, tensor_bytes
     from ollama_kit.memory.plan import Extras, make_plan
 
     beside = make_plan(read_gguf(draft), setup).reported_bytes if draft else 0

@@ -10,7 +10,7 @@ from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
-from ollama_kit.audit.opening import open_audit
+from ollama_kit.audit.location import open_audit
 from ollama_kit.client.drive import Drive, Streamer
 from ollama_kit.client.embedding import Embeddings, EmbedRequest, embed_texts
 from ollama_kit.errors import GuardBlocked, SpecNotFound, UsageError

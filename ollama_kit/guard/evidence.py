@@ -10,9 +10,9 @@ from typing import Any
 
 from ollama_kit.guard.conversation import Document
 from ollama_kit.records.report import Evidence
-from ollama_kit.structured.pointers import join
+from ollama_kit.structured.dialect import join
 from ollama_kit.structured.schema import Schema
-from ollama_kit.structured.validate import Problem
+from ollama_kit.structured.validation import Problem
 from ollama_kit.text.locate import FoldedText
 
 KEYWORD = "x-evidence"

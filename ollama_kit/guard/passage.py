@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from ollama_kit.records.report import Evidence, Finding, Outcome
-from ollama_kit.structured.validate import Problem
+from ollama_kit.structured.validation import Problem
 from ollama_kit.text.spans import Changed, SpanMap
 
 TextKind = Literal["user", "turn", "argument", "tool", "document", "name", "raw", "answer"]

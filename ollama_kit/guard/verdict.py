@@ -16,11 +16,10 @@ from ollama_kit.guard.passage import Passage
 from ollama_kit.guard.pipeline import AnswerContext, Pipeline
 from ollama_kit.guard.streamed_reply import StreamedReply
 from ollama_kit.records.report import Evidence, Finding, Outcome
-from ollama_kit.structured.feedback import failing_part, feedback, feedback_on_no_json
+from ollama_kit.structured.dialect import join
 from ollama_kit.structured.find import NotFound, find_json, strip_thinking
-from ollama_kit.structured.pointers import join
 from ollama_kit.structured.schema import Schema
-from ollama_kit.structured.validate import Problem, shorten, validate
+from ollama_kit.structured.validation import Problem, failing_part, feedback, feedback_on_no_json, shorten, validate
 
 
 @dataclass(frozen=True)

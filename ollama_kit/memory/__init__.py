@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ollama_kit.lazy import exports
 
 if TYPE_CHECKING:
-    from ollama_kit.memory.gguf import read_gguf as read_gguf
+    from ollama_kit.memory.gguf_shape import read_gguf as read_gguf
     from ollama_kit.memory.plan import MemoryPlan as MemoryPlan, make_plan as make_plan
     from ollama_kit.memory.setup import Setup as Setup
     from ollama_kit.memory.shape import ModelShape as ModelShape

@@ -53,7 +53,7 @@ def asked(command: Sequence[str]) -> str:
 def memory_at_hand(setting: str | None, *, local: bool, ask: Ask = asked, sysfs: Path = Path("/sys")) -> Memory | None:
     """The memory a model may take, None where nobody can say: a server on another machine, and no setting.
 
-    `setting` is the text of `--memory`, OLLAMA_KIT_MEMORY or the settings file; UsageError if it is no amount.
+    `setting` is the text of `--memory`, OLLAMA_KIT_MEMORY or the settings file; UsageError if it is not an amount.
     """
     if setting:
         return Memory(read_bytes(setting, "memory"), "the settings")
@@ -73,11 +73,11 @@ def _nvidia(ask: Ask) -> Memory | None:
 
 def _rocm(ask: Ask) -> Memory | None:
     try:
-        told = json.loads(ask(ROCM) or "{}")
+        reported = json.loads(ask(ROCM) or "{}")
     except ValueError:
         return None
     cards = []
-    for name, values in told.items() if isinstance(told, dict) else ():
+    for name, values in reported.items() if isinstance(reported, dict) else ():
         total = str(values.get("VRAM Total Memory (B)", "")) if isinstance(values, dict) else ""
         if total.isdigit():
             cards.append((int(total), str(name)))

@@ -5,21 +5,26 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ollama_kit.memory.batch import automatic_batch
-from ollama_kit.memory.cache import Cache, cache_of, cells, pools, window_cells
-from ollama_kit.memory.compute import (
+from ollama_kit.memory.formulas import (
     BUFFER_STEP_BYTES,
     CUDA_CONTEXT_BYTES,
     KERNELS_BYTES,
+    Cache,
     Compute,
+    Place,
+    cache_of,
+    cells,
     compute_buffer,
     cublas_bytes,
+    first_layer_on_card,
+    pools,
     scratch_bytes,
+    weights_of,
+    window_cells,
 )
 from ollama_kit.memory.quantities import MIB, rounded_up
-from ollama_kit.memory.setup import ELEMENT_BYTES, Setup
+from ollama_kit.memory.setup import ELEMENT_BYTES, Setup, automatic_batch
 from ollama_kit.memory.shape import ModelShape
-from ollama_kit.memory.weights import Place, first_layer_on_card, weights_of
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ def read_bytes(text: str, where: str = "--memory") -> int:
     amount = int(float(match[1]) * unit) if match and unit else 0
     if not 2**20 <= amount < 2**60:
         raise UsageError(
-            f"{where}: {text!r} is no amount of memory",
+            f"{where}: {text!r} is not an amount of memory",
             hint=("Write it as 8GiB, 24GiB or 512MiB.", "请写成 8GiB、24GiB 或 512MiB。"),
         )
     return amount

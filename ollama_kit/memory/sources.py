@@ -7,13 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ollama_kit.errors import ModelMissing, ServerError, SpecNotFound
-from ollama_kit.memory.batch import slots
-from ollama_kit.memory.catalog import catalogd, catalogd_names
-from ollama_kit.memory.gguf import read_gguf
-from ollama_kit.memory.metadata import shape_of
-from ollama_kit.memory.setup import Engine, Setup
-from ollama_kit.memory.shape import ModelShape
-from ollama_kit.memory.tensors import TYPE_NUMBERS, Tensor
+from ollama_kit.memory.gguf_shape import read_gguf, shape_of
+from ollama_kit.memory.qwen_table import cataloged, cataloged_names
+from ollama_kit.memory.setup import Engine, Setup, slots
+from ollama_kit.memory.shape import TYPE_NUMBERS, ModelShape, Tensor
 from ollama_kit.modelfile.versions import ServerVersion
 from ollama_kit.server.facts import DEFAULT_CONTEXT_TOKENS
 
@@ -36,15 +33,15 @@ class Subject:
     engine: Engine = "b10488"
 
     def setup(self, **chosen: Any) -> Setup:
-        """The setup that is meant: what was chosen, else what the spec or the model says, else Ollama's defaults."""
-        told = {name: value for name, value in chosen.items() if value is not None}
-        engine = told.setdefault("engine", self.engine)
-        told.setdefault("flash", engine != "0.9")
-        told.setdefault("batch", self.batch or None)
-        told.setdefault("gpu_layers", self.gpu_layers)
-        context = told.pop("context", None) or self.context or DEFAULT_CONTEXT_TOKENS
-        told["parallel"] = slots(self.shape, told.get("parallel", 1))
-        return Setup(min(context, self.shape.trained_context or context), **told)
+        """The setup to plan: what was chosen, else what the spec or the model says, else Ollama's defaults."""
+        given = {name: value for name, value in chosen.items() if value is not None}
+        engine = given.setdefault("engine", self.engine)
+        given.setdefault("flash", engine != "0.9")
+        given.setdefault("batch", self.batch or None)
+        given.setdefault("gpu_layers", self.gpu_layers)
+        context = given.pop("context", None) or self.context or DEFAULT_CONTEXT_TOKENS
+        given["parallel"] = slots(self.shape, given.get("parallel", 1))
+        return Setup(min(context, self.shape.trained_context or context), **given)
 
 
 def engine_of(version: ServerVersion) -> Engine:
@@ -53,7 +50,7 @@ def engine_of(version: ServerVersion) -> Engine:
 
 
 def find_subject(name: str, server: Server) -> Subject:
-    """What `name` means: the path of a GGUF, a spec, a model on the server, a model of the table; in that order.
+    """What `name` refers to: the path of a GGUF, a spec, a model on the server, a model of the table; in that order.
 
     The server is asked only for a model by name, and its silence matters only where the table does not know the name.
     Raises SpecNotFound, GGUFError, ModelMissing or another ServerError.
@@ -93,11 +90,11 @@ def of_model(name: str, server: Server) -> Subject:
     try:
         reply = server.send(wire.show(name, verbose=True))
     except ServerError as error:
-        shape = catalogd(name)
+        shape = cataloged(name)
         if shape is not None:
             return Subject(shape)
         if isinstance(error, ModelMissing):
-            known = ", ".join(catalogd_names())
+            known = ", ".join(cataloged_names())
             raise ModelMissing(
                 error.message,
                 model=error.model,
@@ -123,12 +120,12 @@ def of_show(name: str, reply: JSON, url: str = "") -> Subject:
     known = [tensor for tensor in tensors if tensor is not None]
     shape = shape_of(name, f"{name} on {url}", _plain(info), known) if known else None
     if shape is None:
-        shape = catalogd(name)
+        shape = cataloged(name)
     if shape is None:
         raise _without_tensors(name, url)
     if reply.get("projector_info") and not shape.vision_bytes:
         shape = replace(
-            shape, notes=(*shape.notes, "its vision projector is not counted; name its file by --projector")
+            shape, notes=(*shape.notes, "its vision projector is not counted; pass its file with --projector")
         )
     text = reply.get("parameters")
     parameters = read_parameters(text if isinstance(text, str) else "")

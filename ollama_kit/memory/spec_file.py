@@ -45,7 +45,7 @@ def with_context(text: str, tokens: int, path: Path = Path("spec")) -> str:
 
     root: Any = yaml.compose(text, Loader=yaml.SafeLoader)
     if not isinstance(root, yaml.MappingNode) or root.flow_style:
-        raise SpecError("is not a mapping of one key a line, and so is not changed", path=path, line=1)
+        raise SpecError("is not a mapping with one key per line, so it was not changed", path=path, line=1)
     pairs = {key.value: (key, value) for key, value in root.value}
     if KEY in pairs:
         value = pairs[KEY][1]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from ollama_kit.structured.dialect import join
 from ollama_kit.structured.linked import Linked, Node
-from ollama_kit.structured.pointers import join
 
 Grammar = dict[str, Any] | Literal["json"]
 
@@ -17,7 +17,8 @@ _MAX_NUMBER = 1e300
 
 @dataclass(frozen=True)
 class Loss:
-    """A keyword of the schema that the grammar does not hold. It is enforced on the answer unless `why` says not."""
+    """A keyword of the schema that the grammar does not hold. It is enforced on the answer unless `why` says
+    otherwise."""
 
     path: str
     keyword: str
@@ -87,7 +88,7 @@ def child(path: str, *parts: str) -> str:
 
 
 def is_sendable(value: Any) -> bool:
-    """Whether the server reads a literal as it is meant: plain texts, no number beyond a double, no `$ref`."""
+    """Whether the server reads a literal as intended: plain texts, no number beyond a double, no `$ref`."""
     if isinstance(value, str):
         return is_text(value)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Which dialect of JSON Schema a document is written in, and what compiling it takes.
+"""Which dialect of JSON Schema a document is written in, what compiling it takes, and how places in it are named.
 
 Compiled validators resolve references inside the document and inside the meta-schemas that jsonschema ships, and
 nowhere else: a registry is passed that cannot retrieve, because without one jsonschema would fetch remote schemas.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import functools
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ollama_kit.errors import SchemaError
@@ -43,7 +44,7 @@ def dialect_of(document: Json, source: str) -> str:
             f"{source}: $schema names the dialect {named!r}, which is not one of JSON Schema's",
             hint=(
                 'Use "https://json-schema.org/draft/2020-12/schema", or leave $schema out.',
-                '请使用 "https://json-schema.org/draft/2020-12/schema",或删去 $schema。',
+                '请使用 "https://json-schema.org/draft/2020-12/schema"，或删去 $schema。',
             ),
         )
     return "2020-12" if match[1] == "schema" else match[1].removeprefix("draft/")
@@ -122,3 +123,13 @@ def is_time(text: str) -> bool:
         return False
     offset = (offset_hour * 60 + offset_minute) * (-1 if match[4] == "-" else 1)
     return second < 60 or (hour * 60 + minute - offset) % 1440 == 1439
+
+
+def join(parts: Iterable[str | int]) -> str:
+    """The JSON Pointer (RFC 6901) to a path of keys and indexes: every place in a schema or an answer is named so. The
+    whole document is the empty text.
+
+    >>> join(["messages", 3, "a/b"])
+    '/messages/3/a~1b'
+    """
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)

@@ -1,19 +1,21 @@
 """JSON found inside a model's reply: whole, in a fence, or between sentences; never repaired, never half of it.
 
-The named rule. Documents are read from left to right; one that stands in a fence comes before one that does not, a
+The named rule. Documents are read from left to right; one that is in a fence comes before one that is not, a
 longer one before a shorter one, a later one before an earlier one of the same length. What begins like JSON and is not
 (a Python literal, a sketch with dots) is passed over whole, so that no fragment of it is taken for an answer; where it
 has no end, nothing is found. Each character is read a bounded number of times.
+
+JSON is what RFC 8259 has, and nothing that Python's reader lets through besides (`decoder`).
 """
 
 from __future__ import annotations
 
+import functools
 import json
+import math
 import re
 from dataclasses import dataclass
 from typing import Any
-
-from ollama_kit.structured.strictjson import Refused, decoder, refuse_half_characters
 
 _BLANK = " \t\r\n"
 _OPENING = re.compile(r"[{\[]")
@@ -27,6 +29,7 @@ _LOOK_AHEAD = 256
 # Each failure costs a pass over the text before it: Python counts its lines for the message.
 _MAX_FAILURES = 200
 _FIRST = frozenset('{["-0123456789tfnNI]')
+_MAX_DIGITS = 4300  # Python's own limit since 3.10.7; beyond it int() raises, or takes quadratic time
 
 
 @dataclass(frozen=True)
@@ -163,7 +166,7 @@ def _is_cut(text: str, error: json.JSONDecodeError) -> bool:
     """Whether the reader stopped because the text did."""
     if error.msg.startswith("Unterminated string"):
         return True
-    # Only what stands at the very end matters: a look at the whole rest, once for each bracket, would add up.
+    # Only what is at the very end matters: a look at the whole rest, once per bracket, would add up.
     rest = text[error.pos : error.pos + _LOOK_AHEAD]
     if len(rest) == _LOOK_AHEAD:
         return not rest.strip(_BLANK) and not text[error.pos :].strip(_BLANK)
@@ -196,7 +199,7 @@ def _end_of_region(text: str, start: int) -> int | None:
 
 
 def _is_fenced(text: str, start: int) -> bool:
-    """Whether an opening fence, with at most a language's name, stands before `start`."""
+    """Whether an opening fence, with at most a language's name, is before `start`."""
     before = text[max(0, start - 40) : start]
     fence = before.rfind("```")
     return fence >= 0 and before[fence + 3 :].strip(_BLANK).lower() in _FENCE_WORDS
@@ -215,7 +218,7 @@ def _scalar(text: str, start: int) -> Found | None:
 
 
 def _may_begin(text: str, at: int) -> bool:
-    """Whether an array could go on here; at the end of the text it could."""
+    """Whether an array could continue here; at the end of the text it could."""
     at = _after_blanks(text, at)
     return at == len(text) or text[at] in _FIRST
 
@@ -224,3 +227,50 @@ def _after_blanks(text: str, at: int) -> int:
     while at < len(text) and text[at] in _BLANK:
         at += 1
     return at
+
+
+class Refused(ValueError):
+    """Text that Python would read and JSON forbids, or that would not survive: the message says what."""
+
+
+@functools.cache
+def decoder() -> json.JSONDecoder:
+    """Refuses double keys, NaN and Infinity, numbers that become infinite or are longer than 4,300 digits."""
+    return json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant, parse_float=_float, parse_int=_int)
+
+
+def refuse_half_characters(value: Any, text: str) -> None:
+    r"""Raises Refused where a string holds half a surrogate pair (`"\ud83d"`): it cannot be written as UTF-8."""
+    if "\\u" not in text and text.isascii():
+        return
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise Refused("a string holds half of a surrogate pair") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        double = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        # Models read this as feedback: its words are part of the prompt.
+        raise Refused(f"the key {double!r} stands twice in one object")
+    return found
+
+
+def _constant(text: str) -> Any:
+    raise Refused(f"{text} is not JSON")
+
+
+def _float(text: str) -> float:
+    number = float(text)
+    if math.isinf(number):
+        raise Refused(f"the number {text[:40]} is too large")
+    return number
+
+
+def _int(text: str) -> int:
+    if len(text) > _MAX_DIGITS:
+        raise Refused(f"a number of {len(text)} digits")
+    return int(text)

@@ -6,7 +6,7 @@ import copy
 import re
 from typing import Any
 
-from ollama_kit.structured.strictjson import Refused, decoder, refuse_half_characters
+from ollama_kit.structured.find import Refused, decoder, refuse_half_characters
 
 _STRING_STOP = re.compile(r'["\\]')
 _TOKEN_STOP = re.compile(r"[\s,\]}]")
@@ -130,7 +130,7 @@ class PartialJSON:
         if self._expects.startswith("key"):
             container = self._open[-1][0]
             if value in container:
-                raise Refused(f"the key {value!r} stands twice in one object")
+                raise Refused(f"duplicate key {value!r}")
             self._open[-1] = (container, value)
             self._expects = "colon"
         else:

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from ollama_kit.errors import SchemaError
 from ollama_kit.structured.derivation import Addition, Grammar, Limits, Loss
-from ollama_kit.structured.dialect import Json, dialect_of, format_checker, registry, validator_class
+from ollama_kit.structured.dialect import Json, dialect_of, format_checker, join, registry, validator_class
 from ollama_kit.structured.linked import link, subschemas
-from ollama_kit.structured.pointers import join
 from ollama_kit.text.encodings import decode
 
 if TYPE_CHECKING:
@@ -57,15 +56,14 @@ class Schema:
     def to_python(self, data: Json) -> Any:
         """Validated plain data as the class the schema came from; as it is where it came from none.
 
-        Raises ValueError where the class itself refuses the data (a validator of its own): `validate` reports those.
+        Raises ValueError or TypeError where the class itself refuses the data (a validator, a `__post_init__`):
+        `validate` reports those.
         """
         if self.target is None:
             return data
-        if _is_pydantic(self.target):
-            return self.target.model_validate_json(json.dumps(data))  # type: ignore[attr-defined]
-        from ollama_kit.structured.annotations import from_plain
+        from ollama_kit.structured.classes import instance
 
-        return from_plain(self.target, data)
+        return instance(self.target, data)
 
 
 def load_schema(
@@ -74,9 +72,9 @@ def load_schema(
     """A checked schema from a dict, the path of a JSON file, a pydantic model or a dataclass.
 
     `max_items` ends arrays, and `max_length` (characters) strings, that the schema leaves open: in the grammar only,
-    and listed in `added`. Raises SchemaError naming the file and the place in it for what is no JSON Schema, and for a
-    reference that leads out of the document; nothing is ever fetched. Compiling takes milliseconds: the same words
-    in the same order, like the same class, give the same object.
+    and listed in `added`. Raises SchemaError naming the file and the place in it for what is not a JSON Schema, and for
+    a reference that leads out of the document; nothing is ever fetched. Compiling takes milliseconds: the same words in
+    the same order, like the same class, give the same object.
     """
     if isinstance(source, Schema):
         return source
@@ -99,16 +97,14 @@ def load_schema(
 
 @functools.lru_cache(maxsize=256)
 def _of_class(cls: type, limits: Limits) -> Schema:
-    from ollama_kit.structured.annotations import dataclass_schema
+    if not dataclasses.is_dataclass(cls) and not callable(getattr(cls, "model_json_schema", None)):
+        raise SchemaError(
+            f"{cls.__qualname__} is neither a pydantic model nor a dataclass",
+            hint=("Decorate it with @dataclass, or pass a dict.", "请用 @dataclass 装饰它，或传入 dict。"),
+        )
+    from ollama_kit.structured.classes import class_schema
 
-    if _is_pydantic(cls):
-        return _compile(cls.model_json_schema(), cls.__qualname__, cls, limits)  # type: ignore[attr-defined]
-    if dataclasses.is_dataclass(cls):
-        return _compile(dataclass_schema(cls), cls.__qualname__, cls, limits)
-    raise SchemaError(
-        f"{cls.__qualname__} is neither a pydantic model nor a dataclass",
-        hint=("Decorate it with @dataclass, or pass a dict.", "请用 @dataclass 装饰它,或传入 dict。"),
-    )
+    return _compile(class_schema(cls), cls.__qualname__, cls, limits)
 
 
 @functools.lru_cache(maxsize=64)
@@ -116,12 +112,8 @@ def _of_text(text: str, source: str, limits: Limits) -> Schema:
     return _compile(json.loads(text), source, None, limits)
 
 
-def _is_pydantic(cls: type) -> bool:
-    return callable(getattr(cls, "model_json_schema", None)) and callable(getattr(cls, "model_validate_json", None))
-
-
 def _compile(document: Json, source: str, target: type | None, limits: Limits) -> Schema:
-    from ollama_kit.structured.grammar import derive_grammar
+    from ollama_kit.structured.grammar_subset import derive_grammar
 
     dialect = dialect_of(document, source)
     try:
@@ -152,7 +144,7 @@ def _check(document: Json, dialect: str, source: str) -> None:
             f"{source}: at {place}: {_short(error.message)}",
             hint=(
                 f"Correct it by JSON Schema {dialect}: https://json-schema.org/specification",
-                f"请按 JSON Schema {dialect} 修改:https://json-schema.org/specification",
+                f"请按 JSON Schema {dialect} 修改：https://json-schema.org/specification",
             ),
         ) from error
 
@@ -220,7 +212,7 @@ def _unique(pairs: list[tuple[str, Json]], path: Path) -> dict[str, Json]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         double = next(name for name in names if names.count(name) > 1)
-        raise SchemaError(f"{path}: the key {double!r} stands twice in one object")
+        raise SchemaError(f"{path}: duplicate key {double!r}")
     return found
 
 

@@ -90,7 +90,7 @@ def _kept_on_disk(digest: str, info: Mapping[str, Any]) -> Tokenizer:
     try:
         _write(cache_file(digest), _header(body) + b"\n" + body)
     except OSError:
-        pass  # a cache folder that is full or read-only is no reason to refuse to count
+        pass  # a cache folder that is full or read-only must not stop the count
     return tokenizer
 
 

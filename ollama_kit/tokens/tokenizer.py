@@ -1,4 +1,4 @@
-"""A model's own tokenizer, rebuilt from its metadata: counts what the server will count."""
+"""A model's own tokenizer, rebuilt from its metadata: counts what the server will count, or an upper bound of it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,46 @@ from dataclasses import dataclass
 from typing import Any
 
 from ollama_kit.errors import UsageError
-from ollama_kit.tokens.bounds import Bound, bound_of
 from ollama_kit.tokens.engines import Engine, byte_level_engine, sentencepiece_engine
-from ollama_kit.tokens.vocabulary import Vocabulary, family_names, read_vocabulary
+from ollama_kit.tokens.vocabulary import SPACE, Vocabulary, family_names, read_vocabulary
 
 _LONE_SURROGATE = (UnicodeEncodeError, TypeError)
 """What engines raise at a text that is not valid Unicode: Python's own error, or the library's."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """At most `per_byte` tokens for each byte of UTF-8, and `fixed` more."""
+
+    per_byte: int
+    fixed: int
+
+    def __call__(self, text: str) -> int:
+        """The most tokens that `text` can have, BOS and EOS included.
+
+        >>> Bound(per_byte=1, fixed=1)("你a")
+        5
+        """
+        return self.per_byte * len(text.encode("utf-8", "surrogatepass")) + self.fixed
+
+
+def bound_of(vocabulary: Vocabulary) -> Bound:
+    """The bound that holds for every text with this vocabulary.
+
+    Byte-level BPE starts from one symbol per byte and only ever merges. SentencePiece falls back to bytes too, but
+    puts a space (1 token, or 3 where `▁` is not a token) before the text and after each special token; where a special
+    token is a single byte, that doubles what a byte can cost. Other models may normalize first: NFKC makes at most
+    18 code points of one character of 3 bytes.
+    """
+    ends = int(vocabulary.add_bos) + int(vocabulary.add_eos)
+    if vocabulary.model == "gpt2":
+        return Bound(per_byte=1, fixed=ends)
+    if vocabulary.model == "llama":
+        space = 1 if SPACE in vocabulary.ids else len(SPACE.encode())
+        prefix = space if vocabulary.add_space_prefix else 0
+        shortest = min((len(text.encode()) for _, text in vocabulary.special), default=2)
+        return Bound(per_byte=space * (2 if prefix and shortest < 2 else 1), fixed=ends + prefix)
+    return Bound(per_byte=18, fixed=2)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,12 +18,14 @@ _TOKENIZER_KEYS = (
 )
 KEYS = (*(f"tokenizer.ggml.{key}" for key in _TOKENIZER_KEYS), "general.architecture", "general.name")
 """What of a model's metadata decides how it cuts text."""
+SPACE = "▁"
+"""U+2581, which SentencePiece writes for a space."""
 
 # llama.cpp makes these control tokens whatever type the file gives them (src/llama-vocab.cpp, end of generation).
 _ALWAYS_CONTROL = frozenset(
     ("<|eot_id|>", "<|im_end|>", "<|end|>", "<end_of_turn>", "<|endoftext|>", "<|eom_id|>", "<EOT>", "_<EOT>")
 )
-# Phi-3 is the one family whose special tokens swallow the blanks that follow them; these three do not.
+# Phi-3 is the one family whose special tokens swallow the whitespace that follows them; these three do not.
 _PHI3_PLAIN = frozenset(("<unk>", "<s>", "<|endoftext|>"))
 _HTML_NAMES = (
     "a article b blockquote body br caption code col colgroup dd div dl dt em footer h1 h2 h3 h4 h5 h6 head header "
@@ -99,16 +101,16 @@ class Vocabulary:
             and (i in ends or self.type_of(i) != TokenType.USER_DEFINED or not _is_html_tag(text))
         )
 
-    def swallows_blanks(self, text: str) -> bool:
-        """Whether a special token takes the blanks after it along (Phi-3; src/llama-vocab.cpp, by model name)."""
+    def swallows_whitespace(self, text: str) -> bool:
+        """Whether a special token takes the whitespace after it along (Phi-3; src/llama-vocab.cpp, by model name)."""
         return bool(re.search("phi-?3", self.name.lower())) and text not in _PHI3_PLAIN
 
 
 def read_vocabulary(info: Mapping[str, Any]) -> Vocabulary:
     """The vocabulary in `model_info`; ProtocolError where its lists are absent, as they are without `verbose`.
 
-    Defaults are llama.cpp's (`llama_vocab::impl::load`): SentencePiece adds a BOS and a leading blank, byte-level
-    BPE neither, except for the rules that say so. Ollama's own engine, which runs Gemma 3, puts no blank before
+    Defaults are llama.cpp's (`llama_vocab::impl::load`): SentencePiece adds a BOS and a leading space, byte-level
+    BPE neither, except for the rules that say so. Ollama's own engine, which runs Gemma 3, puts no space before
     (tokenizer/sentencepiece.go), and files that Ollama converts do not say it.
     """
 
@@ -123,7 +125,7 @@ def read_vocabulary(info: Mapping[str, Any]) -> Vocabulary:
             "The model's metadata hold no vocabulary (tokenizer.ggml.tokens).",
             hint=(
                 'Ask for it with {"verbose": true}; a model without a tokenizer cannot be counted.',
-                '请以 {"verbose": true} 请求;没有分词器的模型无法计数。',
+                '请以 {"verbose": true} 请求；没有分词器的模型无法计数。',
             ),
         )
     architecture = str(info.get("general.architecture") or "")

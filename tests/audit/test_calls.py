@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from ollama_kit import AsyncClient, Client, Message
+from ollama_kit.audit.location import audit_path
 from ollama_kit.audit.log import read_rows
-from ollama_kit.audit.opening import audit_path
 from ollama_kit.audit.row import AuditRow
 from ollama_kit.errors import (
     AuditError,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import stat
@@ -12,9 +13,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ollama_kit.audit.database import open_for_writing
-from ollama_kit.audit.log import AuditLog, read_rows
-from ollama_kit.audit.query import Wanted, moment
+from ollama_kit.audit.log import AuditLog, Wanted, moment, read_rows
+from ollama_kit.audit.row import lines
+from ollama_kit.audit.storage import open_for_writing
 from ollama_kit.errors import AuditError, UsageError
 from tests.audit.rows import START, row
 
@@ -243,6 +244,24 @@ def test_dates_as_people_write_them() -> None:
     for wrong in ("yesterday", "31.1.2026", "", "0001-01-01T00:00+14:00"):
         with pytest.raises(UsageError):
             moment(wrong)
+
+
+def test_findings_of_an_older_version_are_read_and_exported_in_todays_spelling(tmp_path: Path) -> None:
+    """What was stored as `neutralised` or `labelled_secret` comes out under the names that new rows have; the file
+    stays as it is."""
+    old = '[{"stage":"normalise","rule":"labelled_secret","severity":"low","action":"neutralised","count":2}]'
+    with AuditLog(tmp_path / "a.sqlite3") as log:
+        log.record(row())
+        change(log.path, f"UPDATE calls SET findings = '{old}'")
+        (found,) = log.rows()
+    kind = {"stage": "normalize", "rule": "labeled_secret", "severity": "low", "action": "neutralized", "count": 2}
+    assert found.findings == (kind,)
+    (line,) = lines([found], "jsonl")
+    assert json.loads(line)["findings"] == [kind]
+    assert '""action"": ""neutralized""' in list(lines([found], "csv"))[1]
+    stored = sqlite3.connect(log.path)
+    assert stored.execute("SELECT findings FROM calls").fetchone() == (old,)
+    stored.close()
 
 
 def change(path: Path, *statements: str) -> None:

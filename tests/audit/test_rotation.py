@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ollama_kit.audit import rotation
+from ollama_kit.audit import storage
 from ollama_kit.audit.log import AuditLog
 from tests.audit.rows import START, row
 
@@ -28,7 +28,7 @@ def test_the_size_is_within_its_limit_after_every_row(
         for at, length in enumerate(lengths):
             newest = log.record(row(at, "x" * length))
             assert log._connection is not None
-            used = rotation.used_bytes(log._connection)
+            used = storage.used_bytes(log._connection)
             assert used <= limit_kib * KIB
             kept = list(log.rows())
             assert [item.id for item in kept] == list(range(newest - len(kept) + 1, newest + 1))
@@ -66,9 +66,9 @@ def test_a_lowered_limit_is_reached_over_some_calls(tmp_path: Path, monkeypatch:
         for at in range(60):
             log.record(row(at, "x" * 20_000))
     grown = path.stat().st_size
-    monkeypatch.setattr(rotation, "ROWS_A_CALL", 5)
-    monkeypatch.setattr(rotation, "SPARE_PAGES", 4)
-    monkeypatch.setattr(rotation, "PAGES_A_CALL", 30)
+    monkeypatch.setattr(storage, "ROWS_PER_CALL", 5)
+    monkeypatch.setattr(storage, "SPARE_PAGES", 4)
+    monkeypatch.setattr(storage, "PAGES_PER_CALL", 30)
     counts = []
     with AuditLog(path, True, max_bytes=100 * KIB, clock=lambda: START) as log:
         for at in range(20):
@@ -87,4 +87,4 @@ def test_free_pages_are_used_again(tmp_path: Path) -> None:
         with AuditLog(path, True, max_bytes=200 * KIB, clock=lambda: START) as log:
             log.record(row(at, "x" * 15_000))
         sizes.append(path.stat().st_size)
-    assert max(sizes[20:]) <= max(sizes[:20]) <= 200 * KIB + rotation.SPARE_PAGES * 4096
+    assert max(sizes[20:]) <= max(sizes[:20]) <= 200 * KIB + storage.SPARE_PAGES * 4096

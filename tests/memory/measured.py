@@ -10,11 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from ollama_kit.memory.metadata import shape_of
+from ollama_kit.memory.gguf_shape import shape_of
 from ollama_kit.memory.plan import MemoryPlan, make_plan
 from ollama_kit.memory.setup import CacheType, Engine, Setup
-from ollama_kit.memory.shape import ModelShape
-from ollama_kit.memory.tensors import Tensor
+from ollama_kit.memory.shape import ModelShape, Tensor
 
 DATA = Path(__file__).parent.parent / "data" / "memory"
 ENGINES: tuple[Engine, ...] = ("b10488", "b11434")

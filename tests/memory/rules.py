@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from ollama_kit.memory.catalog import catalogd
 from ollama_kit.memory.plan import MemoryPlan, make_plan
+from ollama_kit.memory.qwen_table import cataloged
 from ollama_kit.memory.setup import Setup
 from ollama_kit.memory.shape import ModelShape
 
@@ -69,7 +69,7 @@ def planned(shape: ModelShape) -> MemoryPlan:
 
 def table() -> list[str]:
     """The rows of the table in Markdown: how far each rule is off for each model."""
-    shapes = [shape for name in MODELS if (shape := catalogd(name)) is not None]
+    shapes = [shape for name in MODELS if (shape := cataloged(name)) is not None]
     rows = [f"| rule | {' | '.join(MODELS)} |", f"|---|{'---:|' * len(MODELS)}"]
     for rule in RULES:
         off = [rule.claims(shape) / rule.meant(planned(shape)) - 1 for shape in shapes]

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from ollama_kit.memory.gguf import read_gguf
+from ollama_kit.memory.gguf_shape import read_gguf
+from ollama_kit.memory.loaded import compare
 from ollama_kit.memory.plan import make_plan
 from ollama_kit.memory.quantities import MIB
-from ollama_kit.memory.running import compare
 from ollama_kit.memory.setup import CacheType, Setup
 from ollama_kit.memory.shape import ModelShape
 from ollama_kit.memory.sources import of_model

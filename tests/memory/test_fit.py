@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from ollama_kit.memory.advice import changes, smaller_quantization
-from ollama_kit.memory.answer import answer
 from ollama_kit.memory.available import Memory
-from ollama_kit.memory.batch import automatic_batch
-from ollama_kit.memory.catalog import catalogd, catalogd_names
-from ollama_kit.memory.fit import Fitting, cards
+from ollama_kit.memory.fitting import Fitting, answer, cards, changes, smaller_quantization
 from ollama_kit.memory.plan import Extras, make_plan
 from ollama_kit.memory.quantities import GIB, MIB
-from ollama_kit.memory.setup import CACHE_TYPES, CacheType, Setup
+from ollama_kit.memory.qwen_table import cataloged, cataloged_names
+from ollama_kit.memory.setup import CACHE_TYPES, CacheType, Setup, automatic_batch
 from ollama_kit.memory.shape import ModelShape
 from tests.memory.measured import shapes
 
@@ -31,7 +28,7 @@ TABLE = {
 
 
 def known(name: str) -> ModelShape:
-    shape = catalogd(name)
+    shape = cataloged(name)
     assert shape is not None
     return shape
 
@@ -47,9 +44,9 @@ def test_the_table_has_the_measured_shapes(tag: str, measured: str) -> None:
 
 def test_every_name_of_the_table_is_planned() -> None:
     """And a name that is not in it is None."""
-    for name in catalogd_names():
+    for name in cataloged_names():
         assert make_plan(known(name), Setup(4096)).card_bytes > 0
-    assert catalogd("llama3:8b") is None
+    assert cataloged("llama3:8b") is None
     assert known("qwen3.6:27b-q8_0").tensor_bytes > 1.5 * known("qwen3.6:27b").tensor_bytes
 
 

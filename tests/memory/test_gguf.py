@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 
 from ollama_kit.errors import GGUFError
-from ollama_kit.memory.gguf import contents_of, parts_of, read_contents, read_gguf, tensor_bytes
-from ollama_kit.memory.metadata import shape_of
+from ollama_kit.memory.gguf_shape import contents_of, parts_of, read_contents, read_gguf, shape_of, tensor_bytes
 from ollama_kit.memory.plan import make_plan
 from ollama_kit.memory.setup import Setup
-from ollama_kit.memory.tensors import TYPE_NAMES, TYPE_NUMBERS, Tensor
+from ollama_kit.memory.shape import TYPE_NAMES, TYPE_NUMBERS, Tensor
 from ollama_kit.server.gguf_header import BLOCKS, MAX_HEADER_BYTES, check_gguf
 from tests.models.tiny import TINY_NAMES, tiny_model
 from tests.realserver.install import Install

@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ollama_kit.memory.cache import cache_of
-from ollama_kit.memory.compute import compute_buffer
+from ollama_kit.memory.formulas import cache_of, compute_buffer
 from ollama_kit.memory.quantities import MIB
 from ollama_kit.memory.setup import Engine, Setup
 from ollama_kit.memory.shape import Layer, ModelShape, Recurrent

@@ -11,11 +11,11 @@ from hypothesis import given, settings, strategies as st
 
 from ollama_kit.errors import ModelMissing, ProtocolError, ServerUnreachable, SpecError, SpecNotFound, UsageError
 from ollama_kit.memory.available import NVIDIA, ROCM, memory_at_hand
-from ollama_kit.memory.catalog import catalogd
+from ollama_kit.memory.loaded import compare
 from ollama_kit.memory.picture import segments, svg
 from ollama_kit.memory.plan import make_plan
 from ollama_kit.memory.quantities import GIB, MIB, read_bytes
-from ollama_kit.memory.running import compare
+from ollama_kit.memory.qwen_table import cataloged
 from ollama_kit.memory.setup import Setup
 from ollama_kit.memory.sources import find_subject, of_show
 from ollama_kit.memory.spec_file import set_context, with_context
@@ -131,7 +131,7 @@ def test_what_is_not_one_key_a_line_is_not_changed() -> None:
 @given(st.integers(256, 262_144), st.sampled_from([None, 2, 8, 16, 24, 48]), st.booleans())
 def test_the_bar_is_as_wide_as_the_memory(context: int, gib: int | None, on_card: bool) -> None:
     """Each part that is there shows; what is free shows as free."""
-    shape = catalogd("qwen3.6:27b")
+    shape = cataloged("qwen3.6:27b")
     assert shape is not None
     plan = make_plan(shape, Setup(context, on_card=on_card))
     memory = None if gib is None else gib * GIB

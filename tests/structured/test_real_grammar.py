@@ -12,7 +12,7 @@ import pytest
 
 from ollama_kit.errors import SchemaError
 from ollama_kit.structured.schema import Schema, load_schema
-from ollama_kit.structured.validate import validate
+from ollama_kit.structured.validation import validate
 from tests.realserver.process import RealServer
 from tests.structured.conftest import Group
 from tests.structured.test_suite_oracle import loaded

@@ -8,7 +8,7 @@ import json
 import subprocess
 import sys
 import uuid
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Optional, Union
 
@@ -16,11 +16,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from ollama_kit.errors import SchemaError
-from ollama_kit.structured.feedback import MAX_PART, failing_part, feedback, feedback_on_no_json
 from ollama_kit.structured.find import NotFound, find_json
-from ollama_kit.structured.pattern import Unsafe, safe_pattern
+from ollama_kit.structured.scalars import Unsafe, safe_pattern
 from ollama_kit.structured.schema import Schema, load_schema
-from ollama_kit.structured.validate import validate
+from ollama_kit.structured.validation import MAX_PART, failing_part, feedback, feedback_on_no_json, validate
 from tests.structured.test_find import VALUES
 
 
@@ -91,8 +90,60 @@ def test_an_item_that_does_not_fit_is_named_by_its_pointer(change: dict[str, Any
     assert problems[0].path.startswith("/items/0")
 
 
+@pytest.mark.parametrize(
+    ("hint", "given", "made"),
+    [
+        (int, 1.0, 1), (bool | int, 1.0, 1), (bool | int, True, True), (int | str, "1", "1"), (str | int, 1, 1),
+        (datetime.date | str, "2026-12-01", datetime.date(2026, 12, 1)), (Literal["1", 1], 1, 1), (float, 1, 1.0),
+        (datetime.date | int, 5, 5), (Any, "1", "1"),
+    ],
+)  # fmt: skip
+def test_a_value_keeps_its_type_on_the_way_into_a_dataclass(hint: Any, given: Any, made: Any) -> None:
+    """What is valid by the schema is not made into something else: no text becomes a number, no number a boolean."""
+    schema = load_schema(make_dataclass("One", [("value", hint)]))
+    assert validate(schema, {"value": given}) == ()
+    value = schema.to_python({"value": given}).value
+    assert (value, type(value)) == (made, type(made))
+
+
+@pytest.mark.parametrize(
+    ("hint", "given"), [(int, "1"), (int, True), (bool, 1), (bool, "true"), (str, 1), (float, "1.5"), (list[int], "1")]
+)
+def test_nothing_is_coerced_into_a_dataclass(hint: Any, given: Any) -> None:
+    """Neither the schema nor, asked without it, the class takes a value of another type."""
+    schema = load_schema(make_dataclass("One", [("value", hint)]))
+    assert validate(schema, {"value": given})[0].path == "/value"
+    with pytest.raises(ValueError, match="should be a valid"):
+        schema.to_python({"value": given})
+
+
+def test_a_dataclass_is_closed_and_lists_what_its_constructor_takes() -> None:
+    """No further keys, no computed fields, no titles that nobody wrote; a recursive one and one of enums too."""
+
+    @dataclass
+    class Counted:
+        kind: Kind
+        count: int = field(default=0, init=False)
+
+    document = load_schema(Counted).document
+    assert document["properties"] == {"kind": {"$ref": "#/$defs/Kind"}}
+    assert (document["required"], document["additionalProperties"]) == (["kind"], False)
+    assert [one.path for one in validate(load_schema(Counted), {"kind": "备注", "count": 3})] == [""]
+    item = load_schema(Item)
+    assert isinstance(item.grammar, dict)
+    assert list(item.grammar["properties"]) == ["text", "kind", "due", "parts"]
+    assert item.to_python({"text": "t", "parts": [{"text": "u"}]}).parts == [Item("u")]
+
+
+def test_the_place_of_a_refusal_inside_a_union_leads_into_the_answer() -> None:
+    """The branches that pydantic names on the way are no keys of the answer."""
+    schema = load_schema(make_dataclass("Wrapped", [("value", dict[str, Summary | None])]))
+    (problem,) = validate(schema, {"value": {"a": {**SUMMARY, "title": ""}}})
+    assert (problem.path, problem.expected) == ("/value/a", "a summary has a title")
+
+
 def test_a_type_without_a_form_in_json_names_the_field() -> None:
-    """Complex numbers, keys that are no text, classes that are nothing."""
+    """Complex numbers, classes of other kinds, hints that lead nowhere, and what is no class at all."""
 
     @dataclass
     class Bad:
@@ -100,6 +151,10 @@ def test_a_type_without_a_form_in_json_names_the_field() -> None:
 
     with pytest.raises(SchemaError, match=r"Bad\.z"):
         load_schema(Bad)
+    with pytest.raises(SchemaError, match=r"Odd\.second"):
+        load_schema(make_dataclass("Odd", [("first", int), ("second", Path | Schema)]))
+    with pytest.raises(SchemaError, match="Lost: a type hint cannot be read"):
+        load_schema(make_dataclass("Lost", [("value", "Nowhere")]))
     with pytest.raises(SchemaError, match="neither a pydantic model nor a dataclass"):
         load_schema(int)
     with pytest.raises(SchemaError, match="expected a JSON Schema"):

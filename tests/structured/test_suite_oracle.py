@@ -10,7 +10,7 @@ import pytest
 
 from ollama_kit.errors import SchemaError
 from ollama_kit.structured.schema import Schema, load_schema
-from ollama_kit.structured.validate import validate
+from ollama_kit.structured.validation import validate
 from tests.structured.conftest import Group
 
 ENFORCED_FORMATS = ("date", "date-time", "time", "ipv4", "ipv6", "uuid")

@@ -8,8 +8,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ollama_kit.tokens.engines import Engine, LibraryEngine, PartitionedEngine, sentencepiece_engine
-from ollama_kit.tokens.sentencepiece import merge, ranked_merges
+from ollama_kit.tokens.engines import (
+    Engine,
+    LibraryEngine,
+    PartitionedEngine,
+    merge,
+    ranked_merges,
+    sentencepiece_engine,
+)
 from ollama_kit.tokens.vocabulary import Vocabulary, read_vocabulary
 from tests.models.vocabularies import vocabulary
 from tests.tokens.texts import FIXED, hostile_text

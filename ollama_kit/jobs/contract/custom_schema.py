@@ -8,7 +8,7 @@ from typing import Any
 from ollama_kit.jobs.contract.answers import Answered
 from ollama_kit.jobs.contract.questions.questionnaire import Questionnaire
 from ollama_kit.structured.schema import load_schema
-from ollama_kit.structured.validate import validate
+from ollama_kit.structured.validation import validate
 
 
 def plain_value(questions: Sequence[Answered]) -> dict[str, Any]:

@@ -175,7 +175,7 @@ class _State:
         if node.name not in self.program.definitions:
             raise TemplateError(f"template {node.name!r} not defined", line=node.line)
         if self.calls >= MAX_CALLS:
-            raise TemplateBeyondSubset("templates call each other too deep", line=node.line)
+            raise TemplateBeyondSubset("templates call each other too deeply", line=node.line)
         value = self._pipe(node.pipe, dot) if node.pipe else None
         inner = _State(self.program, self.budget, value, self.calls + 1)
         inner.output = self.output

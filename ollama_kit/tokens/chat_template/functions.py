@@ -165,7 +165,7 @@ def _index(arguments: Sequence[Value]) -> Value:
             # A byte of Go is unsigned and compares with ints only; nobody prints one.
             raise TemplateBeyondSubset("a byte of a string")
         else:
-            raise TemplateError(f"can't index {item!r:.40}")
+            raise TemplateError(f"cannot index {item!r:.40}")
     return item
 
 
@@ -173,7 +173,7 @@ def _slice(arguments: Sequence[Value]) -> Value:
     _arity("slice", arguments, 1, 4)
     item, *indexes = arguments
     if not isinstance(item, str | list | tuple):
-        raise TemplateError(f"can't slice {item!r:.40}")
+        raise TemplateError(f"cannot slice {item!r:.40}")
     whole = item.encode("utf-8", "surrogatepass") if isinstance(item, str) else item
     if len(indexes) == 3:
         raise TemplateBeyondSubset("a slice with a capacity")

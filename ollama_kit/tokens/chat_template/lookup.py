@@ -32,7 +32,7 @@ def field(value: Value, name: str, missing: Value) -> Value:
         if any(isinstance(item, Record) for item in value.values()):
             raise TemplateBeyondSubset("the zero value of a struct")
         return missing
-    raise TemplateError(f"can't evaluate field {name} in a {type(value).__name__}")
+    raise TemplateError(f"cannot evaluate field {name} in a {type(value).__name__}")
 
 
 def items(value: Value, variables: int) -> Iterator[tuple[Value, Value]]:
@@ -41,12 +41,12 @@ def items(value: Value, variables: int) -> Iterator[tuple[Value, Value]]:
     `variables` is how many the range declares.
     """
     if isinstance(value, bool | str | float | Record):
-        raise TemplateError("range can't iterate over the value")
+        raise TemplateError("range cannot iterate over the value")
     if value is None or value is NIL:
         return
     if isinstance(value, int):
         if variables > 1:
-            raise TemplateError("can't use an integer to iterate over more than one variable")
+            raise TemplateError("cannot use an integer to iterate over more than one variable")
         yield from ((None, number) for number in range(value))
     elif isinstance(value, Data):
         raise TemplateBeyondSubset("everything a template is given, in a range")

@@ -80,7 +80,7 @@ class _Parser:
         """The nodes up to an `end` or `else`, and that word's token. `end` is read to its closing delimiter."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise TemplateBeyondSubset("branches nested too deep", line=self._reader.peek().line)
+            raise TemplateBeyondSubset("branches nested too deeply", line=self._reader.peek().line)
         items: list[Node] = []
         while self._reader.peek_solid().kind != "eof":
             node, ending = self._item()
@@ -135,7 +135,7 @@ class _Parser:
             # `{{ else if b }}…{{ end }}` is `{{ else }}{{ if b }}…{{ end }}{{ end }}` with one end left out.
             self._depth += 1
             if self._depth > MAX_DEPTH:
-                raise TemplateBeyondSubset("a chain of else-if too long", line=self._reader.peek().line)
+                raise TemplateBeyondSubset("a chain of else-if that is too long", line=self._reader.peek().line)
             nested = self._branch(self._reader.next_solid())
             self._depth -= 1
             return (nested,)

@@ -195,7 +195,7 @@ def _word(token: Token, reader: Reader) -> Operand | None:
 
 def _parenthesis(token: Token, reader: Reader) -> Pipe:
     if reader.depth >= MAX_DEPTH:
-        raise TemplateBeyondSubset("parentheses nested too deep", line=token.line)
+        raise TemplateBeyondSubset("parentheses nested too deeply", line=token.line)
     reader.depth += 1
     pipe = pipeline(reader, "parenthesized pipeline", ")")
     reader.depth -= 1

@@ -15,7 +15,7 @@ from ollama_kit.jobs.contract.questions.form import form_of
 from ollama_kit.jobs.contract.questions.questionnaire import FACTS, SUMMARY, Question, load_questionnaire
 from ollama_kit.jobs.contract.questions.resolution import resolve
 from ollama_kit.structured.schema import load_schema
-from ollama_kit.structured.validate import validate
+from ollama_kit.structured.validation import validate
 from tests.jobs.contract.samples import document
 from tests.jobs.contract.scripted_model import Told
 from tests.jobs.contract.test_job import extract, of

@@ -12,7 +12,7 @@ from typing import Any
 
 from ollama_kit.errors import SchemaError, nearest_names
 from ollama_kit.jobs.contract.topics import TOPICS
-from ollama_kit.structured.validate import shorten
+from ollama_kit.structured.validation import shorten
 
 SPOKEN = frozenset({"x-ask", "x-label"})
 """Those that hold a text for people, maybe one a language."""

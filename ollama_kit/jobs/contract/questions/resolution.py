@@ -13,8 +13,18 @@ from typing import Any
 
 from ollama_kit.jobs.contract.questions.keywords import OURS, SPOKEN, check_keywords, in_language
 from ollama_kit.structured.dialect import LEGACY, dialect_of
-from ollama_kit.structured.linked import LISTS, MAPS, ONE, Linked, Node, link, subschemas
-from ollama_kit.structured.merging import ANNOTATIONS, constraints, merge
+from ollama_kit.structured.linked import (
+    ANNOTATIONS,
+    LISTS,
+    MAPS,
+    ONE,
+    Linked,
+    Node,
+    constraints,
+    link,
+    merge,
+    subschemas,
+)
 
 MOST_NODES = 20_000
 """Nodes in all; beyond, references stay references: ten definitions can name each other a billion times."""

@@ -33,5 +33,5 @@ def audit_path(settings: Settings) -> Path | None:
 
 
 def default_path() -> Path:
-    """The file where `audit: on` names none: in the user's own folder."""
+    """The file of `audit: on`, which names no file: in the user's own folder."""
     return resources.user_root() / FILE_NAME

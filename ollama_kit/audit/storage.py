@@ -1,4 +1,10 @@
-"""Opens the audit's SQLite file: made if it is not there, refused if it is not ours or newer than we know."""
+"""The audit's SQLite file: created if absent, refused if it is not ours or newer than we know, kept within its limits.
+
+The oldest rows go, the newest never does. Work per call is bounded: at most `ROWS_PER_CALL` rows go for each of the two
+reasons, age and size, so that a limit that was lowered is reached over some calls. The pages they leave are used again;
+where more than `SPARE_PAGES` are free, at most `PAGES_PER_CALL` per call go back to the disk. The file is never
+rewritten as a whole (VACUUM).
+"""
 
 from __future__ import annotations
 
@@ -7,6 +13,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from ollama_kit.errors import AuditError
@@ -30,6 +37,10 @@ _SCHEMA = (
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
+
+ROWS_PER_CALL = 1000
+SPARE_PAGES = 64
+PAGES_PER_CALL = 256
 
 
 def open_for_writing(path: Path, timeout_s: float) -> sqlite3.Connection:
@@ -80,7 +91,7 @@ def translated(path: Path) -> Iterator[None]:
 def check_ours(connection: sqlite3.Connection, path: Path) -> None:
     """Returns if the file is an audit that this version can read; AuditError otherwise."""
     if pragma(connection, "application_id") != APPLICATION_ID:
-        raise AuditError("is a database of something else, not an audit", path=path)
+        raise AuditError("is another program's database, not an audit", path=path)
     version = pragma(connection, "user_version")
     if version > SCHEMA_VERSION:
         raise AuditError(
@@ -147,3 +158,55 @@ def _turn_on_wal(connection: sqlite3.Connection, path: Path, timeout_s: float) -
             path=path,
             hint=("Put the audit on a local disk.", "请把审计文件放在本地磁盘上。"),
         )
+
+
+@dataclass(frozen=True)
+class Limits:
+    """`max_age_days` of a row, and `max_bytes` of all pages that hold something."""
+
+    max_age_days: float
+    max_bytes: int
+
+
+def delete_oldest(connection: sqlite3.Connection, newest: int, oldest_time: str, max_bytes: int) -> None:
+    """Deletes rows from before `oldest_time`, then the oldest until the used pages are within `max_bytes`; never the
+    row `newest`. To be called inside a transaction."""
+    connection.execute(
+        "DELETE FROM calls WHERE id IN (SELECT id FROM calls WHERE time < ? AND id <> ? ORDER BY time LIMIT ?)",
+        (oldest_time, newest, ROWS_PER_CALL),
+    )
+    left = ROWS_PER_CALL
+    while left > 0 and (excess := used_bytes(connection) - max_bytes) > 0:
+        doomed = _oldest(connection, newest, excess, left)
+        if not doomed:
+            return
+        connection.execute("DELETE FROM calls WHERE id <= ? AND id <> ?", (doomed[-1], newest))
+        left -= len(doomed)
+
+
+def give_pages_back(connection: sqlite3.Connection) -> None:
+    """Shortens the file where many of its pages are free. Outside a transaction; other writers go first."""
+    free = pragma(connection, "freelist_count")
+    if free > SPARE_PAGES:
+        # SQLite moves one page a step, and `execute` takes one step where there are no columns.
+        connection.executescript(f"PRAGMA incremental_vacuum({min(free - SPARE_PAGES, PAGES_PER_CALL)})")
+
+
+def used_bytes(connection: sqlite3.Connection) -> int:
+    """The bytes of the pages that hold something."""
+    pages = pragma(connection, "page_count") - pragma(connection, "freelist_count")
+    return pages * pragma(connection, "page_size")
+
+
+def _oldest(connection: sqlite3.Connection, newest: int, excess: int, most: int) -> list[int]:
+    """The ids of the oldest rows, as few as hold `excess` bytes. What SQLite adds to a row is not counted, and a page
+    goes only when its last row does: so this is asked again until it is enough."""
+    doomed: list[int] = []
+    rows = connection.execute("SELECT id, size_bytes FROM calls WHERE id <> ? ORDER BY id LIMIT ?", (newest, most))
+    for row, size in rows:
+        doomed.append(row)
+        excess -= size
+        if excess <= 0:
+            break
+    rows.close()
+    return doomed

@@ -1,26 +1,159 @@
-"""The compute buffer and scratch memory of a model, by formulas that were fitted to measured sizes.
+"""The bytes of each part of a plan: weights, KV cache and recurrent state, compute buffers, scratch memory.
 
-Source: tests/data/memory/README.md (llama.cpp b10488 and b11434 on a GPU). Letters as there: e embedding, ff
-feed-forward, q and kv the columns of all query and key heads, u the micro-batch, n the cells of a slot, S slots,
-K = experts used × expert ff, M = experts used × e. With flash attention the buffer is mask + inputs + 4·u·P, P the
-columns of the widest moment; a quantized cache needs an f16 copy of one layer's whole K and V beside attention.
+Weights go to the card, to the host, or nowhere. Source: llama.cpp b10488 llama-model.cpp, and the measured rows of
+tests/data/memory, which this equals to the byte. `token_embd.weight` stays on the host, where a tied model keeps it
+beside its copy on the card. Of a partial offload the last layers go to the card, the output first. A prediction block
+is loaded only where speculation is on.
+
+The cache is exact in every measured row (tests/data/memory/README.md).
+
+The compute buffer and scratch memory are formulas that were fitted to measured sizes (the same README: llama.cpp
+b10488 and b11434 on a GPU). Letters as there: e embedding, ff feed-forward, q and kv the columns of all query and key
+heads, u the micro-batch, n the cells of a slot, S slots, K = experts used × expert ff, M = experts used × e. With flash
+attention the buffer is mask + inputs + 4·u·P, P the columns of the widest moment; a quantized cache needs an f16 copy
+of one layer's whole K and V beside attention.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ollama_kit.memory.cache import cells, pools, window_cells
-from ollama_kit.memory.quantities import MIB
-from ollama_kit.memory.setup import Setup
-from ollama_kit.memory.shape import ModelShape
+from ollama_kit.memory.quantities import MIB, rounded_up
+from ollama_kit.memory.setup import ELEMENT_BYTES, Setup
+from ollama_kit.memory.shape import CUDA_ALIGNMENT, CUDA_ROW, Layer, ModelShape, Tensor
 
+EMBEDDING = "token_embd.weight"
+CELL_STEP = 256
+"""llama.cpp rounds the cells of a slot up to it."""
 CUDA_CONTEXT_BYTES = 527 * MIB
 KERNELS_BYTES = 68 * MIB
 CUBLAS_BYTES: Mapping[str, int] = {"b10488": 66 * MIB, "b11434": 98 * MIB, "0.9": 66 * MIB}
 BUFFER_STEP_BYTES = 2 * MIB
 """Measured on one H200, driver 580; taken for every card, as a stated assumption."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Bytes of weights in one place: of the experts of a mixture, of embedding and output, and of the layers' rest."""
+
+    experts: int = 0
+    ends: int = 0
+    layers: int = 0
+
+    @property
+    def size_bytes(self) -> int:
+        return self.experts + self.ends + self.layers
+
+
+def first_layer_on_card(shape: ModelShape, setup: Setup) -> int:
+    """The number of the first layer on the card; the number of layers where there is none."""
+    count = len(shape.main_layers)
+    if not setup.on_card:
+        return count
+    return 0 if setup.gpu_layers is None else min(max(count + 1 - setup.gpu_layers, 0), count)
+
+
+def weights_of(shape: ModelShape, setup: Setup) -> tuple[Place, Place]:
+    """The weights on the card, padded as its buffers are, and on the host."""
+    start = first_layer_on_card(shape, setup)
+    output_on_card = setup.on_card and setup.gpu_layers != 0
+    loaded = len(shape.layers) if setup.draft_tokens else len(shape.main_layers)
+    card, host = _Sum(), _Sum()
+    for tensor in shape.tensors:
+        if tensor.is_vision or (tensor.layer or 0) >= loaded:
+            continue
+        if tensor.name == EMBEDDING:
+            host.add(tensor, tensor.size_bytes)
+            if shape.is_tied and output_on_card:
+                card.add(tensor, tensor.card_bytes)
+            continue
+        # What is outside the layers goes with the output, but for rotary factors, which layers read.
+        on_card = output_on_card if tensor.layer is None else start <= tensor.layer
+        if on_card and not (tensor.layer is None and tensor.name.startswith("rope_") and start):
+            card.add(tensor, tensor.card_bytes)
+        else:
+            host.add(tensor, tensor.size_bytes)
+    return card.place(), host.place()
+
+
+class _Sum:
+    """A Place in the making."""
+
+    def __init__(self) -> None:
+        self.experts = self.ends = self.layers = 0
+
+    def add(self, tensor: Tensor, size: int) -> None:
+        if tensor.layer is None:
+            self.ends += size
+        elif tensor.is_expert:
+            self.experts += size
+        else:
+            self.layers += size
+
+    def place(self) -> Place:
+        return Place(self.experts, self.ends, self.layers)
+
+
+def cells(setup: Setup) -> int:
+    """The cells of one pool: num_ctx, rounded up by the engine. Before 0.30 all slots shared one pool, in 32s."""
+    if setup.engine == "0.9":
+        return rounded_up(setup.context * setup.parallel, 32)
+    return rounded_up(setup.context, CELL_STEP)
+
+
+def pools(setup: Setup) -> int:
+    """How many pools of cells there are: one per slot, or one for all."""
+    return 1 if setup.unified or setup.engine == "0.9" else setup.parallel
+
+
+def window_cells(shape: ModelShape, setup: Setup, batch: int) -> int:
+    """The cells of a layer that looks back a window only: the window and the micro-batch that passes it."""
+    windows = setup.parallel // pools(setup)
+    return rounded_up(min(cells(setup), shape.window * windows + batch), CELL_STEP)
+
+
+@dataclass(frozen=True)
+class Cache:
+    """The cache of some layers, in bytes: of those that see the whole context, and of those with a window."""
+
+    full_bytes: int
+    window_bytes: int
+    recurrent_bytes: int
+
+    @property
+    def kv_bytes(self) -> int:
+        return self.full_bytes + self.window_bytes
+
+
+def cache_of(layers: Sequence[Layer], shape: ModelShape, setup: Setup, batch: int) -> Cache:
+    """The cache that these layers need for all slots, on the card as its buffers are padded."""
+    kinds = Counter((layer.kv_heads, layer.windowed) for layer in layers)
+    full = windowed = 0
+    for (kv_heads, is_windowed), count in kinds.items():
+        if is_windowed:
+            windowed += count * _layer_bytes(kv_heads, window_cells(shape, setup, batch), shape, setup)
+        else:
+            full += count * _layer_bytes(kv_heads, cells(setup), shape, setup)
+    recurrent = sum(layer.recurrent for layer in layers) * (1 + setup.draft_tokens)
+    state = recurrent * setup.parallel * 4 * (shape.recurrent.convolution + shape.recurrent.state)
+    return Cache(full, windowed, state)
+
+
+def _layer_bytes(kv_heads: int, each_cells: int, shape: ModelShape, setup: Setup) -> int:
+    """K and V of one layer: two tensors of one row per cell."""
+    lengths = (kv_heads * shape.key_length, kv_heads * shape.value_length)
+    return sum(_tensor_bytes(elements, each_cells * pools(setup), setup) for elements in lengths)
+
+
+def _tensor_bytes(row_elements: int, rows: int, setup: Setup) -> int:
+    element = ELEMENT_BYTES[setup.kv_cache]
+    size = int(row_elements * element * rows)
+    ragged = row_elements % CUDA_ROW
+    if setup.on_card and setup.kv_cache != "f16" and ragged:
+        size += rounded_up(int((CUDA_ROW - ragged) * element), CUDA_ALIGNMENT)
+    return size
 
 
 @dataclass(frozen=True)
@@ -77,7 +210,7 @@ def _without_flash_in_0_9(shape: ModelShape, setup: Setup, u: int) -> Compute:
     n = cells(setup)
     kept, columns = 4 * shape.vocabulary * setup.parallel, widest_columns(shape, setup)
     scores = 0 if setup.flash else 4 * shape.heads * u * n
-    # Room is set aside for the logits of a whole batch, though one row a slot is ever asked for.
+    # Room is set aside for the logits of a whole batch, though one row per slot is ever asked for.
     logits = 4 * u * (shape.vocabulary + 2 * shape.embedding)
     whole = max(scores + 4 * u * n + 4 * u * columns, logits) + kept
     said = (
@@ -99,14 +232,14 @@ def widest_columns(shape: ModelShape, setup: Setup) -> int:
 
 
 def _logits_bytes(shape: ModelShape, setup: Setup, u: int) -> int:
-    """What keeping the logits of many rows takes; less than the rest where there is one a slot."""
+    """What keeping the logits of many rows takes; less than the rest where there is one per slot."""
     rows = setup.parallel if setup.logits is None else setup.logits
     columns = 4 if setup.engine == "b11434" else 2 if shape.is_hybrid else 0
     return 4 * shape.vocabulary * rows + (4 * u * columns * shape.embedding if rows >= u else 0)
 
 
 def _columns_without_flash(shape: ModelShape, setup: Setup) -> int:
-    """What stands beside the scores."""
+    """What is beside the scores."""
     e, q, kv = shape.embedding, shape.q, shape.kv
     if setup.engine == "b11434":
         return 4 * e + (3 * q if shape.is_hybrid or q > e else q) + 2 * kv
@@ -144,7 +277,7 @@ def _recurrent_moment(shape: ModelShape, setup: Setup) -> int:
 
 
 def attention_columns(shape: ModelShape, setup: Setup) -> int:
-    """A: what stands beside the copy of a quantized cache, in columns as P."""
+    """A: what is beside the copy of a quantized cache, in columns as P."""
     e, q, new = shape.embedding, shape.q, setup.engine == "b11434"
     if shape.is_hybrid:
         if shape.experts_used:

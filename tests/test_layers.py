@@ -16,6 +16,7 @@ ROOT = Path(ollama_kit.__file__).parent
 ORDER = (
     ("lazy", "records"),
     ("errors",),
+    ("plugins",),
     ("resources", "text"),
     ("templating",),
     ("specs",),

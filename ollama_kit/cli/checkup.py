@@ -39,7 +39,15 @@ class Check:
 
 def checkup(settings: Settings) -> tuple[Check, ...]:
     """Every check, in the order in which one would repair."""
-    return (*_this_machine(), *_settings(settings), *_server(settings), *_specs(), *_policies(), *_plug_ins(), *_extras())
+    return (
+        *_this_machine(),
+        *_settings(settings),
+        *_server(settings),
+        *_specs(),
+        *_policies(),
+        *_plug_ins(),
+        *_extras(),
+    )
 
 
 def _this_machine() -> Iterator[Check]:

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.timing import median_ratio, metered_in_turns, verdict
-from ollama_kit.jobs.wechat.readers.reading import read_messages
+from ollama_kit.jobs.wechat.readers.read_chat import read_messages
 
 CHATS = Path(__file__).parents[1] / "tests" / "data" / "chat"
 CHAT = "synthetic_zh_group_delivery"
@@ -32,7 +32,7 @@ FILES = {
     "chatlog TXT": f"chatlog/{CHAT}.txt",
 }
 PEAK = (
-    "import resource, sys; from ollama_kit.jobs.wechat.readers.reading import read_messages;"
+    "import resource, sys; from ollama_kit.jobs.wechat.readers.read_chat import read_messages;"
     "n = sum(1 for _ in read_messages(sys.argv[1]));"
     "print(n, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1024 if sys.platform != 'darwin' else 1 << 20))"
 )

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         ModelMissing as ModelMissing,
         OllamaKitError as OllamaKitError,
         OutputInvalid as OutputInvalid,
+        PlugInError as PlugInError,
         ProtocolError as ProtocolError,
         RemoteHostRefused as RemoteHostRefused,
         SchemaError as SchemaError,

@@ -17,7 +17,7 @@ from ollama_kit.errors import OutputInvalid, ServerUnreachable
 from ollama_kit.guard.exchange import Event, Finished
 from ollama_kit.jobs.ledger import Ledger
 from ollama_kit.jobs.wechat.job import JOB, WeChatJob
-from ollama_kit.jobs.wechat.readers.reading import read_chat
+from ollama_kit.jobs.wechat.readers.read_chat import read_chat
 from ollama_kit.jobs.wechat.summary import Summary
 from ollama_kit.records.report import Report
 from ollama_kit.server.blobs import Progress

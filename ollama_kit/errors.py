@@ -2,6 +2,7 @@
 
     OllamaKitError
     ├── UsageError                 a value given on the command line, in the environment or in settings is wrong
+    ├── PlugInError                an installed plug-in that cannot be imported, or does what none may
     ├── SettingsError              a settings file is wrong: file, line
     ├── SpecError                  a model spec is wrong: file, line, what was expected
     │   └── SpecNotFound           no spec or template of that name; the nearest ones that exist
@@ -70,6 +71,20 @@ class UsageError(OllamaKitError):
 
     code = "usage"
     exit_code = 2
+
+
+class PlugInError(OllamaKitError):
+    """What another distribution adds to ollama-kit cannot be used. `distribution` is its name."""
+
+    code = "plugin"
+
+    def __init__(self, message: str, *, distribution: str) -> None:
+        self.distribution = distribution
+        hint = (
+            f"Upgrade or uninstall {distribution}; OLLAMA_KIT_PLUGINS=none switches every plug-in off.",
+            f"请升级或卸载 {distribution}；设置 OLLAMA_KIT_PLUGINS=none 可停用全部插件。",
+        )
+        super().__init__(message, hint=hint)
 
 
 class SourceError(OllamaKitError):

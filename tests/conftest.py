@@ -94,7 +94,8 @@ def _is_loopback(host: str) -> bool:
 
 @pytest.fixture(autouse=True)
 def isolated_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Each test starts with no setting of the user's, and with user and cache folders of its own that do not exist."""
+    """Each test starts with no setting and no plug-in of the user's, and with user and cache folders of its own, which
+    do not exist."""
     for name in list(os.environ):
         if name.upper().startswith(LEAKING) and name not in KEPT:
             monkeypatch.delenv(name)
@@ -102,6 +103,7 @@ def isolated_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.
     monkeypatch.setenv("OLLAMA_KIT_HOME", str(own / "home"))
     monkeypatch.setenv("OLLAMA_KIT_CACHE", str(own / "cache"))
     monkeypatch.setenv("OLLAMA_KIT_LANG", "en")
+    monkeypatch.setenv("OLLAMA_KIT_PLUGINS", "none")
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ import click
 import pytest
 
 import ollama_kit
-from ollama_kit.cli.main import COMMANDS, cli
+from ollama_kit.cli.main import SUMMARIES, cli
 
 HEAVY = (
     *("httpx", "ollama", "requests", "pydantic", "jinja2", "tokenizers", "transformers", "torch", "numpy"),
@@ -48,7 +48,13 @@ def test_help_loads_click_and_no_command() -> None:
     loaded = loaded_by(HELP)
     assert not heavy(loaded)
     ours = {name for name in loaded if name.startswith("ollama_kit.")}
-    assert ours == {"ollama_kit.cli", "ollama_kit.cli.main", "ollama_kit.errors", "ollama_kit.lazy"}
+    assert ours == {
+        "ollama_kit.cli",
+        "ollama_kit.cli.main",
+        "ollama_kit.errors",
+        "ollama_kit.lazy",
+        "ollama_kit.plugins",
+    }
 
 
 def test_rendering_loads_neither_a_connection_nor_a_tokenizer() -> None:
@@ -76,11 +82,11 @@ def test_an_unknown_public_name_is_an_attribute_error() -> None:
         ollama_kit.Clinet  # noqa: B018
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", SUMMARIES)
 def test_the_list_of_commands_says_what_the_commands_say(name: str) -> None:
     """A command's line in --help is the first sentence of its own help."""
     command = cli.get_command(click.Context(cli), name)
     assert command is not None
     assert command.name == name
     first = re.split(r"(?<=\.)\s", " ".join((command.help or "").split()))[0]
-    assert COMMANDS[name][1] == first
+    assert SUMMARIES[name] == first

@@ -9,6 +9,7 @@ from tests.structure import FACADE, circles, duplicate_names, imports_of, module
 ORDER = (
     ("lazy", "records"),
     ("errors",),
+    ("plugins",),
     ("resources", "text"),
     ("templating",),
     ("specs",),

@@ -16,7 +16,7 @@ from ollama_kit.cli.output import print_json, warn
 from ollama_kit.errors import UsageError
 from ollama_kit.jobs.wechat.job import JOB, WeChatJob
 from ollama_kit.jobs.wechat.message import CHINA, Message
-from ollama_kit.jobs.wechat.readers.reading import ReadOptions, read_messages
+from ollama_kit.jobs.wechat.readers.read_chat import ReadOptions, read_messages
 from ollama_kit.jobs.wechat.selection import select, selection_of, zone_named
 from ollama_kit.jobs.wechat.summary import Summary
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass, fields
 from importlib.util import find_spec
 from typing import Literal
 
-from ollama_kit import __version__, resources
+from ollama_kit import __version__, plugins, resources
 from ollama_kit.builder.build_records import leftovers
-from ollama_kit.errors import OllamaKitError, in_users_language
+from ollama_kit.errors import OllamaKitError, PlugInError, in_users_language
 from ollama_kit.guard.policy import load_policy, policy_names
 from ollama_kit.guard.scanners.library import ScannerStatus, scanner_status
 from ollama_kit.modelfile.versions import supports
@@ -39,7 +39,15 @@ class Check:
 
 def checkup(settings: Settings) -> tuple[Check, ...]:
     """Every check, in the order in which one would repair."""
-    return (*_this_machine(), *_settings(settings), *_server(settings), *_specs(), *_policies(), *_extras())
+    return (
+        *_this_machine(),
+        *_settings(settings),
+        *_server(settings),
+        *_specs(),
+        *_policies(),
+        *_plug_ins(),
+        *_extras(),
+    )
 
 
 def _this_machine() -> Iterator[Check]:
@@ -134,6 +142,43 @@ def _policies() -> Iterator[Check]:
         for scanner in scanner_status(policy.scanners) if policy.scanners else ():
             verdict: Verdict = "ok" if scanner.works else "error"
             yield Check(f"policy {name}, scanner {scanner.name}", verdict, _scanner(scanner))
+
+
+def _plug_ins() -> Iterator[Check]:
+    """What ships, in one line; then each entry of each other distribution: where it comes from, and what is wrong."""
+    shipped = (f"{len(names)} {group.rpartition('.')[2].replace('_', ' ')}" for group, names in plugins.SHIPPED.items())
+    yield Check("plug-ins", "ok", f"{', '.join(shipped)} ship; {_plug_ins_wanted()}")
+    for group, kind in _plug_in_kinds().items():
+        for plug_in in plugins.found(group).values():
+            if not plug_in.ships:
+                try:
+                    plug_in.load(kind)
+                    yield Check(f"plug-in {plug_in}", "ok", plug_in.target)
+                except PlugInError as error:
+                    yield Check(f"plug-in {plug_in}", "error", error.message.partition(": ")[2], error.hint)
+    for out in plugins.left_out():
+        hint = "" if out.switched_off else out.plug_in.error("").hint
+        yield Check(f"plug-in {out.plug_in}", "ok" if out.switched_off else "warning", f"left out: {out.why}", hint)
+
+
+def _plug_ins_wanted() -> str:
+    wanted = os.environ.get(plugins.VARIABLE, "")
+    return f"{plugins.VARIABLE} is {wanted!r}" if wanted else f"those of every distribution count ({plugins.VARIABLE})"
+
+
+def _plug_in_kinds() -> dict[str, type]:
+    """What an entry of each group has to load to."""
+    from click import Command
+
+    from ollama_kit.documents.reading import DocumentReader
+    from ollama_kit.jobs.wechat.readers.recognize import ChatReader
+
+    return {
+        plugins.COMMANDS: Command,
+        plugins.JOBS: Command,
+        plugins.CHAT_READERS: ChatReader,
+        plugins.DOCUMENT_READERS: DocumentReader,
+    }
 
 
 def _extras() -> Iterator[Check]:

@@ -6,63 +6,71 @@ import os
 import sys
 from collections.abc import Mapping
 from glob import glob
-from importlib import import_module
 
 import click
 
-from ollama_kit import __version__
+from ollama_kit import __version__, plugins
 from ollama_kit.errors import OllamaKitError
 
-COMMANDS: Mapping[str, tuple[str, str]] = {
-    "init": ("project", "Start a project in FOLDER: modelfiles/ with an example, templates/ with the spec's schema."),
-    "list": ("models", "List the specs, their base and context, and whether the server's copies are current."),
-    "render": ("modelfiles", "Print the Modelfile of the spec NAME on stdout."),
-    "lint": ("modelfiles", "Check Modelfiles and specs (.yaml): line, what, why, fix."),
-    "build": ("models", "Make the server have the model that the spec NAME says, and prove it by reading it back."),
-    "diff": ("models", "Compare the spec NAME with what the server has."),
-    "show": ("models", "Show MODEL: context, GQA, tokenizer, quantization, capabilities, memory."),
-    "plan": ("plan", "Say what MODEL needs of memory, what fits, and which change helps most."),
-    "rm": ("models", "Remove the model NAME from the server, and what interrupted builds left."),
-    "wechat": ("wechat", "Summarize WeChat chats: topics, to-dos and questions, each with its messages."),
-    "contract": ("contract", "Read contracts: parties, dates, amounts and clauses, each with the words that prove it."),
-    "scan": ("guarding", "Give the guard's verdict on a text, without a model."),
-    "schema": ("guarding", "Show the grammar-safe subset of a schema, and what it loses."),
-    "count": ("ask", "Count the tokens of FILE, or of standard input, as MODEL does."),
-    "ask": ("ask", "Ask MODEL, guarded: sanitized, fitted, checked, retried."),
-    "audit": ("audit", "List the calls on record: filter them, or export them as JSON lines or CSV."),
-    "doctor": ("doctor", "Say what is wrong with this machine's set-up, and the fix."),
-    "demo": ("demo", "Build the demo model and let it summarize a sample WeChat group chat."),
+SUMMARIES: Mapping[str, str] = {
+    "init": "Start a project in FOLDER: modelfiles/ with an example, templates/ with the spec's schema.",
+    "list": "List the specs, their base and context, and whether the server's copies are current.",
+    "render": "Print the Modelfile of the spec NAME on stdout.",
+    "lint": "Check Modelfiles and specs (.yaml): line, what, why, fix.",
+    "build": "Make the server have the model that the spec NAME says, and prove it by reading it back.",
+    "diff": "Compare the spec NAME with what the server has.",
+    "show": "Show MODEL: context, GQA, tokenizer, quantization, capabilities, memory.",
+    "plan": "Say what MODEL needs of memory, what fits, and which change helps most.",
+    "rm": "Remove the model NAME from the server, and what interrupted builds left.",
+    "wechat": "Summarize WeChat chats: topics, to-dos and questions, each with its messages.",
+    "contract": "Read contracts: parties, dates, amounts and clauses, each with the words that prove it.",
+    "scan": "Give the guard's verdict on a text, without a model.",
+    "schema": "Show the grammar-safe subset of a schema, and what it loses.",
+    "count": "Count the tokens of FILE, or of standard input, as MODEL does.",
+    "ask": "Ask MODEL, guarded: sanitized, fitted, checked, retried.",
+    "audit": "List the calls on record: filter them, or export them as JSON lines or CSV.",
+    "doctor": "Say what is wrong with this machine's set-up, and the fix.",
+    "demo": "Build the demo model and let it summarize a sample WeChat group chat.",
 }
-"""Each command: the module that holds it, and the first sentence of its docstring, so that --help loads no command."""
+"""The first sentence of each shipped command's docstring, so that --help loads no command."""
 
 
 class Commands(click.Group):
-    """A group that imports a command only when it is called."""
+    """The commands and jobs that ship and those of plug-ins. One is imported only when it is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(_entries())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        module, _ = COMMANDS[cmd_name]
-        command: click.Command = getattr(import_module(f"ollama_kit.cli.{module}"), f"{cmd_name}_command")
-        return command
+        plug_in = _entries().get(cmd_name)
+        return plug_in.load(click.Command) if plug_in else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+        if args and not args[0].startswith("-") and args[0] not in _entries():
             from ollama_kit.errors import nearest_names
 
-            nearest = nearest_names(args[0], tuple(COMMANDS))
+            nearest = nearest_names(args[0], tuple(_entries()))
             meant = f" Did you mean {nearest[0]!r}?" if nearest else ""
             ctx.fail(f"There is no command {args[0]!r}.{meant}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+        for title, group in (("Commands", plugins.COMMANDS), ("Jobs", plugins.JOBS)):
+            with formatter.section(title):
+                formatter.write_dl([(one.name, _summary(one)) for one in plugins.found(group).values()])
+
+
+def _entries() -> Mapping[str, plugins.PlugIn]:
+    return {**plugins.found(plugins.COMMANDS), **plugins.found(plugins.JOBS)}
+
+
+def _summary(plug_in: plugins.PlugIn) -> str:
+    """A line of --help. Metadata holds no text for an entry, so a plug-in's shows that of its distribution."""
+    if plug_in.ships:
+        return SUMMARIES[plug_in.name]
+    return f"{plug_in.summary} (from {plug_in.distribution})" if plug_in.summary else f"From {plug_in.distribution}."
 
 
 @click.command(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

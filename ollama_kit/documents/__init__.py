@@ -1,6 +1,6 @@
 """Documents as people have them, read into text of which every character knows its page and paragraph.
 
-reading     read_document: size, kind by content, the reader of that kind, what is wrong with all of them
+reading     read_document: size, kind by content, the reader of that kind (shipped, or of a plug-in)
 document    what a document is once read; DocumentLimits
 draft       what a reader gathers, and how it becomes a document
 plain_text  TXT and Markdown: the text as it is in the file
@@ -28,6 +28,12 @@ if TYPE_CHECKING:
         Paragraph as Paragraph,
         ReadDocument as ReadDocument,
     )
-    from ollama_kit.documents.reading import read_document as read_document
+    from ollama_kit.documents.draft import Draft as Draft, DraftParagraph as DraftParagraph
+    from ollama_kit.documents.reading import (
+        DocumentFile as DocumentFile,
+        DocumentReader as DocumentReader,
+        Sure as Sure,
+        read_document as read_document,
+    )
 else:
     __getattr__, __dir__ = exports(__name__)

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-DocumentKind = Literal["pdf", "docx", "txt", "md", "html"]
+DocumentKind = str
+"""The name of its reader: pdf, docx, txt, md, html, or that of a plug-in."""
 ParagraphRole = Literal["text", "heading", "table", "header", "footer", "textbox", "turned"]
 """header, footer: repeated on most pages of a PDF. turned: written in another direction than the rest of its page."""
 NoteKind = Literal["comment", "footnote", "endnote", "header", "footer"]

@@ -19,12 +19,21 @@ if TYPE_CHECKING:
         Place as Place,
         Quoted as Quoted,
     )
-    from ollama_kit.jobs.wechat.readers.reading import (
+    from ollama_kit.jobs.wechat.readers.read_chat import (
         Chat as Chat,
         Reading as Reading,
         ReadOptions as ReadOptions,
         read_chat as read_chat,
         read_messages as read_messages,
+    )
+    from ollama_kit.jobs.wechat.readers.recognize import ChatFile as ChatFile, ChatReader as ChatReader
+    from ollama_kit.jobs.wechat.readers.record import (
+        Broken as Broken,
+        Event as Event,
+        Note as Note,
+        Options as Options,
+        Record as Record,
+        Reply as Reply,
     )
     from ollama_kit.jobs.wechat.readers.report import BrokenRow as BrokenRow, ReadReport as ReadReport
     from ollama_kit.jobs.wechat.selection import (

@@ -15,7 +15,7 @@ from ollama_kit.client import Client
 from ollama_kit.jobs.ledger import Ledger
 from ollama_kit.jobs.wechat.job import JOB, WeChatJob
 from ollama_kit.jobs.wechat.message import Message
-from ollama_kit.jobs.wechat.readers.reading import read_messages
+from ollama_kit.jobs.wechat.readers.read_chat import read_messages
 from ollama_kit.jobs.wechat.summary import Summary
 from ollama_kit.settings import Settings
 from ollama_kit.tokens.store import forget_loaded

@@ -10,7 +10,7 @@ from ollama_kit.builder.build import build
 from ollama_kit.client import Client
 from ollama_kit.jobs.ledger import Ledger
 from ollama_kit.jobs.wechat.job import JOB, WeChatJob
-from ollama_kit.jobs.wechat.readers.reading import read_messages
+from ollama_kit.jobs.wechat.readers.read_chat import read_messages
 from ollama_kit.server.server import Server
 from ollama_kit.settings import Settings
 from ollama_kit.specs import load_spec

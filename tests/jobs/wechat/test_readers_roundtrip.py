@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from ollama_kit.jobs.wechat import CHINA, Message, read_chat
-from ollama_kit.jobs.wechat.readers.reading import clean_text
+from ollama_kit.jobs.wechat.readers.read_chat import clean_text
 from tests.jobs.wechat.writers import MARKED, STRUCTURED, Line, mangled, paste
 
 NAMES = ("林知远", "Kevin Wu", "若彤🌿", "陈(后端)", "a.b|c", "O'Brien", "[群主] 王", "赵,六", '"引号"', "12:30 约")

@@ -1,7 +1,8 @@
 """Readers of the formats that WeChat exporters write, chosen by a file's content.
 
 A reader is a generator: it takes a file and the options and yields `Record`s, and in between `Broken` rows and `Note`s
-(record.py). It knows one format and nothing of ids, limits or reports; `reading.py` adds those.
+(record.py). It knows one format and nothing of ids, limits or reports; `read_chat.py` adds those. `formats.py` says
+what begins a file of each format; `recognize.py` asks all of them, and those of plug-ins (ollama_kit.plugins).
 
 What a format does not hold no reader can give:
 

@@ -66,7 +66,7 @@ class Reading:
         file = _File(path, recognize(path, Options(self.options.zone, self.options.day)), self.options.limit_broken)
         remembered, shown, owner = Remembered(), str(path), self.options.own
         count, blank = before, object.__new__
-        escaped = "json" in file.recognized.format  # what is decoded from bytes holds no half of a surrogate pair
+        escaped = file.recognized.escaped
         for event in file.recognized.events:
             if type(event) is not Record:
                 file.note(event, count - before)

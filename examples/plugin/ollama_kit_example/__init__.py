@@ -1,0 +1,1 @@
+"""A plug-in for ollama-kit, one entry of each kind."""

@@ -31,7 +31,6 @@ ORDER = (
     ("client",),
     ("documents",),
     ("jobs",),
-    ("demonstration",),
     ("cli",),
     ("__main__",),
 )

@@ -12,6 +12,8 @@ from typing import Any, Literal
 from ollama_kit.audit.row import AuditRow
 
 Form = Literal["jsonl", "csv"]
+FORMAT = 1
+"""The version of the keys of a JSON line: templates/schemas/audit_call.schema.json."""
 
 
 def lines(rows: Iterable[AuditRow], form: Form) -> Iterator[str]:
@@ -20,9 +22,9 @@ def lines(rows: Iterable[AuditRow], form: Form) -> Iterator[str]:
 
 
 def json_lines(rows: Iterable[AuditRow]) -> Iterator[str]:
-    """A JSON object a row, not escaped."""
+    """A JSON object per row, not escaped; `format` is the version of its keys."""
     for row in rows:
-        yield json.dumps(row.as_dict(), ensure_ascii=False)
+        yield json.dumps({"format": FORMAT, **row.as_dict()}, ensure_ascii=False)
 
 
 def csv_lines(rows: Iterable[AuditRow]) -> Iterator[str]:

@@ -41,7 +41,7 @@ def audit_command(  # one parameter an option
 ) -> None:
     """List the recorded calls: filter them, or export them as JSON lines or CSV. Calls are recorded where the setting
     `audit` is on; the oldest come first."""
-    from ollama_kit.audit.export import lines
+    from ollama_kit.audit.export import FORMAT, lines
     from ollama_kit.audit.query import Wanted, moment
     from ollama_kit.cli.output import print_result, print_table
     from ollama_kit.errors import UsageError
@@ -55,7 +55,7 @@ def audit_command(  # one parameter an option
         _write(out, lines(rows, export), bom=export == "csv")
     elif export == "jsonl":
         for row in rows:
-            print_result(row.as_dict(), indent=None)
+            print_result(row.as_dict(), version=FORMAT, indent=None)
     elif export:
         for line in lines(rows, export):
             click.echo(line)

@@ -16,13 +16,13 @@
     ├── GGUFError                  a weights file that is not one, or is cut short
     ├── ChatError                  an exported chat that cannot be read: file, line
     ├── DocumentError              a document that cannot be read, or not be read safely: file, page
-    ├── BuildError                 a build that must not go on
+    ├── BuildError                 a build that must not continue
     │   ├── ExpectationFailed      the model is not what the spec expects (GQA, tokenizer, context)
     │   └── BuildMismatch          the server does not hold what was sent
-    ├── RemoteHostRefused          text would leave this machine without the caller having said so
-    ├── ContextOverflow            the prompt does not fit: tokens needed, tokens there are
+    ├── RemoteHostRefused          text would leave this machine, which the caller has not allowed
+    ├── ContextOverflow            the prompt does not fit: tokens needed, tokens available
     ├── GuardBlocked               a guard stage refused the text: stage and reason
-    ├── SchemaError                the JSON Schema of a call is not one
+    ├── SchemaError                the JSON Schema of a call is not valid
     ├── AuditError                 the audit cannot be written or read
     └── OutputInvalid              no attempt gave a valid answer; carries each of them
 
@@ -141,7 +141,7 @@ class ServerUnreachable(ServerError):
     code = "server.unreachable"
     default_hint = (
         "Start the server with `ollama serve` (or the Ollama app), or name another one with --host or OLLAMA_HOST.",
-        "请先运行 `ollama serve`(或打开 Ollama 应用），或用 --host / OLLAMA_HOST 指定另一台服务器。",
+        "请先运行 `ollama serve`（或打开 Ollama 应用），或用 --host / OLLAMA_HOST 指定另一台服务器。",
     )
 
 
@@ -149,7 +149,7 @@ class ServerTimeout(ServerError):
     code = "server.timeout"
     default_hint = (
         "The model may still be loading, or the machine may be short of memory; look at the server's log.",
-        "模型可能仍在加载，或机器内存不足;请查看服务器日志。",
+        "模型可能仍在加载，或机器内存不足；请查看服务器日志。",
     )
 
 
@@ -190,7 +190,7 @@ class ProtocolError(ServerError):
 
     code = "server.protocol"
     default_hint = (
-        "Check that the URL is an Ollama server and that no proxy stands between.",
+        "Check that the URL is an Ollama server and that no proxy is in between.",
         "请确认该地址是 Ollama 服务器，且中间没有代理。",
     )
 
@@ -200,13 +200,13 @@ class GGUFError(SourceError):
 
 
 class ChatError(SourceError):
-    """An exported chat is in no format known, or too much of it is broken."""
+    """An exported chat is in an unknown format, or too much of it is broken."""
 
     code = "chat"
 
 
 class DocumentError(SourceError):
-    """A document is broken, locked, a picture only, or larger than the limits. `page` counts from 1; 0 where the
+    """A document is broken, locked, only a picture, or larger than the limits. `page` counts from 1; 0 where the
     place is the file as a whole. `locked`: another password may open it."""
 
     code = "document"
@@ -236,13 +236,13 @@ class RemoteHostRefused(OllamaKitError):
     code = "remote"
     exit_code = 2
     default_hint = (
-        "If that is what you want, say so with --allow-remote.",
+        "To allow it, add --allow-remote.",
         "如果确实需要，请加上 --allow-remote。",
     )
 
 
 class ContextOverflow(OllamaKitError):
-    """The prompt needs `needed_tokens`, and only `available_tokens` of the context window are there for it."""
+    """The prompt needs `needed_tokens`, but only `available_tokens` of the context window are available."""
 
     code = "context.overflow"
 
@@ -265,7 +265,7 @@ class SchemaError(OllamaKitError):
 
 
 class AuditError(SourceError):
-    """The audit's file cannot be used. A call that could not be put on record gives no answer."""
+    """The audit's file cannot be used. A call that could not be recorded gives no answer."""
 
     code = "audit"
 

@@ -55,7 +55,7 @@ _DOCUMENTS = "ollama_kit.documents.reading"
 SHIPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         COMMANDS: {
-            "init": "ollama_kit.cli.project:init_command",
+            "init": "ollama_kit.cli.modelfiles:init_command",
             "list": "ollama_kit.cli.models:list_command",
             "render": "ollama_kit.cli.modelfiles:render_command",
             "lint": "ollama_kit.cli.modelfiles:lint_command",

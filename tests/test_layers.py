@@ -25,7 +25,6 @@ ORDER = (
     ("client",),
     ("documents",),
     ("jobs",),
-    ("demonstration",),
     ("cli",),
     ("__main__",),
 )

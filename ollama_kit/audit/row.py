@@ -23,6 +23,8 @@ TEXTS = ("details", "reply")
 """The keys of a finding and of an attempt that are there only where texts are kept."""
 
 Form = Literal["jsonl", "csv"]
+FORMAT = 1
+"""The version of the keys of a JSON line: templates/schemas/audit_call.schema.json."""
 
 
 @dataclass(frozen=True)
@@ -171,9 +173,9 @@ def lines(rows: Iterable[AuditRow], form: Form) -> Iterator[str]:
 
 
 def json_lines(rows: Iterable[AuditRow]) -> Iterator[str]:
-    """One JSON object per row, not escaped."""
+    """One JSON object per row, not escaped; `format` is the version of its keys."""
     for row in rows:
-        yield json.dumps(row.as_dict(), ensure_ascii=False)
+        yield json.dumps({"format": FORMAT, **row.as_dict()}, ensure_ascii=False)
 
 
 def csv_lines(rows: Iterable[AuditRow]) -> Iterator[str]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ollama_kit.records.report import Report
 
 
+NO_PROMPT = "no prompt: pass it as an argument or pipe it to stdin"
 _SAVE_AS_TEXT = ("Save it as UTF-8 text, or extract its text first.", "请另存为 UTF-8 文本，或先提取其中的文字。")
 
 
@@ -27,13 +28,13 @@ _SAVE_AS_TEXT = ("Save it as UTF-8 text, or extract its text first.", "请另存
 @click.argument("model")
 @click.argument("prompt", required=False)
 @click.option("--document", "documents", multiple=True, type=click.Path(path_type=Path), help="An untrusted text file.")
-@click.option("--image", "images", multiple=True, metavar="FILE", help="An image for a model that can see.")
+@click.option("--image", "images", multiple=True, metavar="FILE", help="An image, for a vision model.")
 @click.option("--schema", type=click.Path(path_type=Path), help="A JSON Schema the answer must satisfy.")
-@click.option("--think/--no-think", default=None, help="Let the model think first, where it can.")
-@click.option("--policy", metavar="NAME", help="The guard policy, if not the spec's: strict, standard, off, or a file.")
-@click.option("--attempts", type=click.IntRange(1, 20), help="Tries in all, if not the policy's.")
-@click.option("--stream", is_flag=True, help="Print the answer as it comes; not checked until its end.")
-@click.option("--answer-tokens", type=click.IntRange(1), help="Bound on the answer's length.")
+@click.option("--think/--no-think", default=None, help="Whether the model thinks first, if it can.")
+@click.option("--policy", metavar="NAME", help="strict, standard, off, or a policy file (default: the spec's).")
+@click.option("--attempts", type=click.IntRange(1, 20), help="Maximum attempts (default: the policy's).")
+@click.option("--stream", is_flag=True, help="Print the answer as it arrives; it is checked at the end.")
+@click.option("--answer-tokens", type=click.IntRange(1), help="Maximum answer length, in tokens.")
 @click.option("--report", is_flag=True, help="Print the call's report on stderr.")
 @server_options
 @json_option
@@ -55,11 +56,11 @@ def ask_command(  # one parameter an option
 ) -> None:
     """Ask MODEL, guarded: sanitized, fitted, checked, retried. MODEL is a spec's name, or a model on the server; PROMPT
     may come from standard input."""
-    from ollama_kit.cli.output import print_json
+    from ollama_kit.cli.output import print_json, print_result
     from ollama_kit.client import Client
     from ollama_kit.guard.conversation import Message
 
-    asked = (standard_input() if prompt in (None, "-") else prompt) or ""
+    asked = (standard_input(NO_PROMPT) if prompt in (None, "-") else prompt) or ""
     question = Message("user", asked, images=images)
     texts = [read_document(path) for path in documents]
     with Client(settings_from(host, allow_remote)) as client:
@@ -71,17 +72,17 @@ def ask_command(  # one parameter an option
             result = client.chat(model, question, documents=texts, schema=schema, **how)
     if as_json:
         answer = {"value": result.value, "text": result.text, "complete": result.complete}
-        print_json({**answer, "evidence": result.evidence, "report": result.report.as_dict()})
+        print_result({**answer, "evidence": result.evidence, "report": result.report.as_dict()})
         return
     if schema:
         print_json(result.value)
     elif not stream:
         click.echo(result.text)
-    _account(result.report, whole=report)
+    _print_account(result.report, whole=report)
 
 
-def _account(report: Report, *, whole: bool) -> None:
-    """The report on stderr, or the notes alone: what the reader of the answer has to know."""
+def _print_account(report: Report, *, whole: bool) -> None:
+    """The report on stderr, or the notes alone: what a reader of the answer has to know."""
     from ollama_kit.cli.output import print_report, warn
 
     if whole:
@@ -98,14 +99,14 @@ def _policy(client: Client, model: str, named: str | None, attempts: int | None)
 
 
 def _printed_as_it_comes(pieces: Iterator[Piece]) -> Result:
-    """The result; text goes to stdout as it comes, what is void is said on stderr."""
+    """The result; text goes to stdout as it arrives, a restart is reported on stderr."""
     from ollama_kit.client import Delta, Restart, Result
 
     for piece in pieces:
         if isinstance(piece, Delta):
             click.echo(piece.text, nl=False)
         elif isinstance(piece, Restart):
-            click.echo(f"\n(attempt {piece.attempt}: what came before is void)", err=True)
+            click.echo(f"\n(attempt {piece.attempt}: disregard the text above)", err=True)
         elif isinstance(piece, Result):
             click.echo() if isinstance(piece.value, str) else None
             return piece
@@ -119,7 +120,7 @@ def _printed_as_it_comes(pieces: Iterator[Piece]) -> Result:
 @json_option
 def count_command(model: str, file: Path | None, host: str | None, allow_remote: bool | None, as_json: bool) -> None:
     """Count the tokens of FILE, or of standard input, as MODEL does. No prompt is sent."""
-    from ollama_kit.cli.output import print_json
+    from ollama_kit.cli.output import print_result
     from ollama_kit.client import Client
 
     text = read_document(file).text if file else standard_input()
@@ -127,7 +128,7 @@ def count_command(model: str, file: Path | None, host: str | None, allow_remote:
         tokenizer = client.profile(model).tokenizer
     tokens = tokenizer.count(text, add_bos=False)
     if as_json:
-        print_json({"model": model, "tokens": tokens, "exact": tokenizer.exact, "characters": len(text)})
+        print_result({"model": model, "tokens": tokens, "exact": tokenizer.exact, "characters": len(text)})
     elif tokenizer.exact:
         click.echo(str(tokens))
     else:
@@ -151,16 +152,17 @@ def read_document(path: Path) -> Document:
             hint=_SAVE_AS_TEXT,
         ) from error
     if "\x00" in text:
-        raise UsageError(f"{path} is not text: it holds NUL characters", hint=_SAVE_AS_TEXT)
+        raise UsageError(f"{path} is not text: it contains NUL characters", hint=_SAVE_AS_TEXT)
     return Document(text, path.name)
 
 
-def standard_input() -> str:
+def standard_input(missing: str = "no text: name a file or pipe it to stdin") -> str:
+    """The whole of standard input. UsageError, saying `missing`, where it is a terminal."""
     from ollama_kit.errors import UsageError
     from ollama_kit.text.encodings import decode
 
     if sys.stdin is None or sys.stdin.isatty():
-        raise UsageError("there is no text: give it as an argument, or send it on standard input")
+        raise UsageError(missing)
     try:
         return decode(sys.stdin.buffer.read())[0]
     except UnicodeDecodeError as error:

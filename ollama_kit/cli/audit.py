@@ -1,4 +1,4 @@
-"""`audit`: the calls on record."""
+"""`audit`: the recorded calls."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _HEADINGS = ("time", "model", "verdict", "tries", "prompt", "answer", "seconds",
 
 
 @click.command("audit")
-@click.option("--since", metavar="DATE", help="From this date or time on (local, unless it has a zone).")
-@click.option("--until", metavar="DATE", help="To the end of this date, or to before this time.")
-@click.option("--model", default="", metavar="NAME", help="Calls of this model only.")
-@click.option("--verdict", default="", metavar="CODE", help="valid, length, abandoned, or an error's code.")
-@click.option("--limit", type=click.IntRange(1), help=f"The newest N only; a table has {SHOWN} unless said otherwise.")
-@click.option("--export", type=click.Choice(("jsonl", "csv")), help="Print every row whole, in this form.")
+@click.option("--since", metavar="DATE", help="Start of the time range: a date or time (local, unless it has a zone).")
+@click.option("--until", metavar="DATE", help="End of the time range: a date (inclusive) or a time.")
+@click.option("--model", default="", metavar="NAME", help="Only calls of this model.")
+@click.option("--verdict", default="", metavar="CODE", help="valid, length, abandoned, or an error code.")
+@click.option("--limit", type=click.IntRange(1), help=f"Only the newest N (default for a table: {SHOWN}).")
+@click.option("--export", type=click.Choice(("jsonl", "csv")), help="Output format for full rows.")
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), help="Write the export to this file.")
-@click.option("--path", type=click.Path(path_type=Path, dir_okay=False), help="The file, if not the settings' own.")
+@click.option("--path", type=click.Path(path_type=Path, dir_okay=False), help="The audit file (default: the one set).")
 @json_option
 def audit_command(  # one parameter an option
     since: str | None,
@@ -39,11 +39,11 @@ def audit_command(  # one parameter an option
     path: Path | None,
     as_json: bool,
 ) -> None:
-    """List the calls on record: filter them, or export them as JSON lines or CSV. Calls are put on record where the
-    setting `audit` is on; the oldest come first."""
+    """List the recorded calls: filter them, or export them as JSON lines or CSV. Calls are recorded where the setting
+    `audit` is on; the oldest come first."""
     from ollama_kit.audit.log import Wanted, moment
-    from ollama_kit.audit.row import lines
-    from ollama_kit.cli.output import print_json, print_table
+    from ollama_kit.audit.row import FORMAT, lines
+    from ollama_kit.cli.output import print_result, print_table
     from ollama_kit.errors import UsageError
 
     if out is not None and export is None:
@@ -55,18 +55,18 @@ def audit_command(  # one parameter an option
         _write(out, lines(rows, export), bom=export == "csv")
     elif export == "jsonl":
         for row in rows:
-            print_json(row.as_dict(), indent=None)
+            print_result(row.as_dict(), version=FORMAT, indent=None)
     elif export:
         for line in lines(rows, export):
             click.echo(line)
     elif as_json:
-        print_json([row.as_dict() for row in rows])
+        print_result({"calls": [row.as_dict() for row in rows]})
     else:
         print_table(_HEADINGS, map(_cells, rows))
 
 
 def _rows(path: Path | None, wanted: Wanted) -> Iterator[AuditRow]:
-    """The rows; where the audit was never turned on there are none, and that is said."""
+    """The rows; where the audit was never turned on there are none, and a note says so."""
     from ollama_kit.audit.location import audit_path, default_path
     from ollama_kit.audit.log import read_rows
     from ollama_kit.cli.output import warn

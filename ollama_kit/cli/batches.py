@@ -1,16 +1,19 @@
-"""What the commands that run a job over many files open and close around it, whatever the job is."""
+"""What the commands that run a job over many files have in common: their options, and what they open and close around
+the job, whatever it is."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import TypeVar
 
-from ollama_kit.cli.options import settings_from
-from ollama_kit.cli.output import warn
-from ollama_kit.cli.progress import batch_progress
+import click
+
+from ollama_kit.cli.options import json_option, server_options, settings_from
+from ollama_kit.cli.output import batch_progress, warn
 from ollama_kit.client.client import Client
 from ollama_kit.errors import ServerError
 from ollama_kit.guard.policy import load_policy
@@ -21,11 +24,55 @@ from ollama_kit.settings import Settings
 LEDGER = ".ollama-kit-ledger.sqlite"
 LEAVE_S = 0.3  # how long a run that was interrupted, or whose server is away, waits for the model to be unloaded
 
+F = TypeVar("F", bound=Callable[..., object])
+
 
 @dataclass(frozen=True)
-class Around:
-    """What a job needs to run: a client, the outcomes of the runs before, how many tasks run at once, and whom to tell
-    how far it is."""
+class BatchOptions:
+    """The options that `batch_options` adds. `model` is empty where none is asked; without `out` the result is printed,
+    and nothing is kept for the next run; no `formats` means all of them."""
+
+    model: str = ""
+    policy: str = "standard"
+    out: Path | None = None
+    formats: tuple[str, ...] = ()
+    estimate: bool = False
+    parallel: int | None = None
+    host: str | None = None
+    allow_remote: bool | None = None
+    as_json: bool = False
+
+
+def batch_options(formats: Sequence[str]) -> Callable[[F], F]:
+    """The options of `BatchOptions` but `--model`, which a command may require."""
+
+    def add(command: F) -> F:
+        command = server_options(json_option(command))
+        for option in (
+            click.option("--policy", default="standard", show_default=True, metavar="NAME", help="The guard policy."),
+            click.option(
+                "--parallel", type=click.IntRange(1, 64), help="Requests at once (default: the server's slots)."
+            ),
+            click.option("--estimate", is_flag=True, help="Only estimate the requests, tokens and minutes needed."),
+            click.option(
+                "--format",
+                "formats",
+                multiple=True,
+                type=click.Choice(formats),
+                help="A format to write with --out (default: all).",
+            ),
+            click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Write into this folder."),
+        ):
+            command = option(command)
+        return command
+
+    return add
+
+
+@dataclass(frozen=True)
+class BatchContext:
+    """What a job needs to run: a client, the outcomes of earlier runs, how many tasks run at once, and a callback for
+    its progress."""
 
     client: Client
     ledger: Ledger
@@ -34,27 +81,26 @@ class Around:
 
 
 @contextmanager
-def open_batch(flags: Mapping[str, Any], job: str) -> Iterator[Around]:
-    """What the job of that name needs, as the command's flags say: `host`, `allow_remote`, `model` (None where none is
-    asked), `policy`, `out` and `parallel`. With `out` the ledger lies in that folder, else in memory only. In the end
-    the model is unloaded, however the block is left. What is wrong with the flags is told before anything is asked."""
-    settings = settings_from(flags["host"], flags["allow_remote"])
-    load_policy(flags["policy"])
-    where = flags["out"] / LEDGER if flags["out"] else ":memory:"
+def open_batch(options: BatchOptions, job: str) -> Iterator[BatchContext]:
+    """What the job of that name needs. With `out` the ledger is kept in that folder, else in memory only. At the end
+    the model is unloaded, however the block is left. Wrong options are reported before anything is asked."""
+    settings = settings_from(options.host, options.allow_remote)
+    load_policy(options.policy)
+    where = options.out / LEDGER if options.out else ":memory:"
     with Client(settings) as client, Ledger(where, job) as ledger, batch_progress("reading") as tell:
         try:
-            yield Around(client, ledger, flags["parallel"] or server_slots(settings), tell)
+            yield BatchContext(client, ledger, options.parallel or server_slots(settings), tell)
         except BaseException:
-            if flags["model"]:
-                _leave(settings, flags["model"])
+            if options.model:
+                _leave(settings, options.model)
             raise
-        if flags["model"]:
-            _unload(client, flags["model"])
+        if options.model:
+            _unload(client, options.model)
 
 
 def server_slots(settings: Settings) -> int:
-    """How many requests the server answers at once: what OLLAMA_NUM_PARALLEL says where it is on this machine (no
-    endpoint tells), else one."""
+    """How many requests the server answers at once: OLLAMA_NUM_PARALLEL where it runs on this machine (no endpoint
+    reports it), else one."""
     from ollama_kit.server.connection import connect_with
 
     said = os.environ.get("OLLAMA_NUM_PARALLEL", "")
@@ -71,7 +117,7 @@ def minutes(seconds: float) -> str:
 
 
 def speed_said(ledger: Ledger) -> str:
-    """Where the speed of an estimate comes from, as the end of a sentence; to be asked before the estimate is made."""
+    """Where the speed of an estimate comes from, as the end of a sentence; ask before the estimate is made."""
     return "at the speed of the work done before" if ledger.speeds()["tokens"] else "at the speed just measured"
 
 

@@ -1,4 +1,4 @@
-"""`scan` and `schema`: the guards and the grammar, looked at without a model."""
+"""`scan` and `schema`: the guards and the grammar, without a model."""
 
 from __future__ import annotations
 
@@ -18,16 +18,20 @@ _COLORS = {"info": "cyan", "low": "cyan", "medium": "yellow", "high": "red"}
 @click.command("scan")
 @click.argument("file", required=False, type=click.Path(path_type=Path, allow_dash=True))
 @click.option(
-    "--policy", default="standard", show_default=True, metavar="NAME", help="strict, standard, off, or a file."
+    "--policy",
+    default="standard",
+    show_default=True,
+    metavar="NAME",
+    help="strict, standard, off, or a policy file.",
 )
-@click.option("--lines", is_flag=True, help="Take each line as a text of its own; print one JSON object a line.")
+@click.option("--lines", is_flag=True, help="Treat each line as a separate text; print one JSON object per line.")
 @json_option
 @click.pass_context
 def scan_command(ctx: click.Context, file: Path | None, policy: str, lines: bool, as_json: bool) -> None:
     """Give the guard's verdict on a text, without a model. The text is FILE, or standard input (-). Exit code 1 if it
     is not clean."""
     from ollama_kit.cli.ask import read_document, standard_input
-    from ollama_kit.cli.output import print_json
+    from ollama_kit.cli.output import print_result
     from ollama_kit.guard.policy import load_policy
     from ollama_kit.guard.scan import scan
 
@@ -36,9 +40,9 @@ def scan_command(ctx: click.Context, file: Path | None, policy: str, lines: bool
     scans = [scan(part, chosen) for part in _parts(text, lines)]
     for found, part in zip(scans, _parts(text, lines), strict=True):
         if lines:
-            print_json({"verdict": found.verdict, "findings": found.findings}, indent=None)
+            print_result({"verdict": found.verdict, "findings": found.findings}, indent=None)
         elif as_json:
-            print_json(found)
+            print_result(found)
         else:
             _print_scan(found, part)
     ctx.exit(0 if all(found.verdict == "clean" for found in scans) else 1)
@@ -48,14 +52,14 @@ def scan_command(ctx: click.Context, file: Path | None, policy: str, lines: bool
 @click.argument("file", type=click.Path(path_type=Path))
 @json_option
 def schema_command(file: Path, as_json: bool) -> None:
-    """Show the grammar-safe subset of a schema, and what it loses. What is lost for the server's grammar is checked
-    afterwards, on every answer."""
-    from ollama_kit.cli.output import print_json
+    """Show the grammar-safe subset of a schema, and what it loses. What the server's grammar cannot
+    hold is checked afterwards, on every answer."""
+    from ollama_kit.cli.output import print_json, print_result
     from ollama_kit.structured.schema import load_schema
 
     schema = load_schema(file)
     if as_json:
-        print_json({"grammar": schema.grammar, "lost": schema.lost, "added": schema.added})
+        print_result({"grammar": schema.grammar, "lost": schema.lost, "added": schema.added})
         return
     print_json(schema.grammar)
     for loss in schema.lost:
@@ -65,7 +69,7 @@ def schema_command(file: Path, as_json: bool) -> None:
 
 
 def _parts(text: str, lines: bool) -> list[str]:
-    """The texts to look at. Only LF and CRLF end a line: what looks like a line end elsewhere is text."""
+    """The texts to scan. Only LF and CRLF end a line: what looks like a line end elsewhere is text."""
     if not lines:
         return [text]
     parts = text.split("\n")

@@ -1,4 +1,4 @@
-"""The `ollama-kit` command: which commands there are, and how every one of them ends."""
+"""The `ollama-kit` command: its commands, and how every one of them ends."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from ollama_kit import __version__, plugins
 from ollama_kit.errors import OllamaKitError
 
 SUMMARIES: Mapping[str, str] = {
-    "init": "Start a project in FOLDER: modelfiles/ with an example, templates/ with the spec's schema.",
+    "init": "Create a project in FOLDER: modelfiles/ with an example, templates/ with the spec schema.",
     "list": "List the specs, their base and context, and whether the server's copies are current.",
     "render": "Print the Modelfile of the spec NAME on stdout.",
     "lint": "Check Modelfiles and specs (.yaml): line, what, why, fix.",
-    "build": "Make the server have the model that the spec NAME says, and prove it by reading it back.",
+    "build": "Build the model of the spec NAME on the server, and prove it by reading it back.",
     "diff": "Compare the spec NAME with what the server has.",
     "show": "Show MODEL: context, GQA, tokenizer, quantization, capabilities, memory.",
-    "plan": "Say what MODEL needs of memory, what fits, and which change helps most.",
-    "rm": "Remove the model NAME from the server, and what interrupted builds left.",
+    "plan": "Show how much memory MODEL needs, what fits, and which change helps most.",
+    "rm": "Remove the model NAME from the server, and leftovers of interrupted builds.",
     "wechat": "Summarize WeChat chats: topics, to-dos and questions, each with its messages.",
     "contract": "Read contracts: parties, dates, amounts and clauses, each with the words that prove it.",
     "scan": "Give the guard's verdict on a text, without a model.",
     "schema": "Show the grammar-safe subset of a schema, and what it loses.",
     "count": "Count the tokens of FILE, or of standard input, as MODEL does.",
     "ask": "Ask MODEL, guarded: sanitized, fitted, checked, retried.",
-    "audit": "List the calls on record: filter them, or export them as JSON lines or CSV.",
-    "doctor": "Say what is wrong with this machine's set-up, and the fix.",
+    "audit": "List the recorded calls: filter them, or export them as JSON lines or CSV.",
+    "doctor": "Check this machine's setup and suggest fixes.",
     "demo": "Build the demo model and let it summarize a sample WeChat group chat.",
 }
 """The first sentence of each shipped command's docstring, so that --help loads no command."""
@@ -53,7 +53,7 @@ class Commands(click.Group):
 
             nearest = nearest_names(args[0], tuple(_entries()))
             meant = f" Did you mean {nearest[0]!r}?" if nearest else ""
-            ctx.fail(f"There is no command {args[0]!r}.{meant}")
+            ctx.fail(f"No such command {args[0]!r}.{meant}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -106,7 +106,7 @@ def main(arguments: list[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         return 130
-    except BrokenPipeError:  # the reader, such as `head`, has had enough
+    except BrokenPipeError:  # the reader, such as `head`, has read enough
         sys.stderr.close()
         return 0
     except OllamaKitError as error:
@@ -115,10 +115,10 @@ def main(arguments: list[str]) -> int:
 
 
 def _fail(error: OllamaKitError, *, as_json: bool) -> int:
-    from ollama_kit.cli.output import attempts_of, error_as_dict, print_json
+    from ollama_kit.cli.output import attempts_of, error_as_dict, print_result
 
     if as_json:
-        print_json({"error": error_as_dict(error)})
+        print_result({"error": error_as_dict(error)})
     click.secho("error: ", fg="red", bold=True, err=True, nl=False)
     click.echo(error.message, err=True)
     for line in attempts_of(error):
@@ -129,8 +129,8 @@ def _fail(error: OllamaKitError, *, as_json: bool) -> int:
 
 
 def _survive_narrow_consoles() -> None:
-    """A console in GBK or ASCII cannot show every character, and none can show a file name that is no Unicode: it
-    shows `?` for those, and the run goes on."""
+    """A console in GBK or ASCII cannot show every character, and none can show a file name that is not Unicode:
+    it shows `?` for those, and the run continues."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")

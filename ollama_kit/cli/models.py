@@ -13,12 +13,12 @@ from ollama_kit.cli.options import json_option, open_server, parsed_overrides, s
 def list_command(host: str | None, allow_remote: bool | None, as_json: bool) -> None:
     """List the specs, their base and context, and whether the server's copies are current."""
     from ollama_kit.builder.description import inventory
-    from ollama_kit.cli.output import print_json, print_table, warn
+    from ollama_kit.cli.output import print_result, print_table, warn
 
     with open_server(host, allow_remote) as server:
         found = inventory(server)
     if as_json:
-        print_json(found)
+        print_result(found)
         return
     rows = [(entry.name, entry.base, str(entry.context or ""), entry.state) for entry in found.entries]
     print_table(("SPEC", "BASE", "CONTEXT", "ON THE SERVER"), rows)
@@ -30,9 +30,9 @@ def list_command(host: str | None, allow_remote: bool | None, as_json: bool) -> 
 
 @click.command("build")
 @click.argument("name")
-@click.option("--from", "base", metavar="MODEL", help="Build on another base than the spec's.")
-@click.option("--name", "as_name", metavar="NAME", help="The model's name, if not the spec's.")
-@click.option("--dry-run", is_flag=True, help="Say what would change, and change nothing.")
+@click.option("--from", "base", metavar="MODEL", help="The base model (default: the spec's).")
+@click.option("--name", "as_name", metavar="NAME", help="The model's name (default: the spec's).")
+@click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
 @click.option("--force", is_flag=True, help="Build even if the server's copy is current.")
 @set_option
 @server_options
@@ -48,13 +48,12 @@ def build_command(  # one parameter an option
     allow_remote: bool | None,
     as_json: bool,
 ) -> None:
-    """Make the server have the model that the spec NAME says, and prove it by reading it back."""
+    """Build the model of the spec NAME on the server, and prove it by reading it back."""
     from dataclasses import replace
 
     from ollama_kit.builder.build import BuildOptions, build
     from ollama_kit.builder.description import fit_warning
-    from ollama_kit.cli.output import print_json
-    from ollama_kit.cli.progress import progress_bar
+    from ollama_kit.cli.output import print_result, progress_bar
     from ollama_kit.specs import load_spec
 
     given = parsed_overrides(overrides) | ({"from": base} if base else {})
@@ -66,7 +65,7 @@ def build_command(  # one parameter an option
     if warning:
         result = replace(result, notes=(*result.notes, warning))
     if as_json:
-        print_json(result)
+        print_result(result)
         return
     digest = f" ({result.digest[:12]})" if result.digest else ""
     click.echo(f"{result.name}: {result.status} on {result.host}{digest}")
@@ -81,7 +80,7 @@ def build_command(  # one parameter an option
 
 @click.command("diff")
 @click.argument("name")
-@click.option("--name", "as_name", metavar="NAME", help="The model's name, if not the spec's.")
+@click.option("--name", "as_name", metavar="NAME", help="The model's name (default: the spec's).")
 @set_option
 @server_options
 @json_option
@@ -97,14 +96,14 @@ def diff_command(
 ) -> None:
     """Compare the spec NAME with what the server has. Exit code 1 if they differ."""
     from ollama_kit.builder.build import diff
-    from ollama_kit.cli.output import print_json
+    from ollama_kit.cli.output import print_result
     from ollama_kit.specs import load_spec
 
     spec = load_spec(name, parsed_overrides(overrides))
     with open_server(host, allow_remote) as server:
         differences = diff(spec, server, as_name or "")
     if as_json:
-        print_json(differences)
+        print_result({"differences": differences})
     elif differences:
         for difference in differences:
             click.echo(str(difference))
@@ -122,13 +121,13 @@ def show_command(model: str, host: str | None, allow_remote: bool | None, as_jso
     from dataclasses import replace
 
     from ollama_kit.builder.description import describe, memory_lines
-    from ollama_kit.cli.output import print_json
+    from ollama_kit.cli.output import print_result
 
     with open_server(host, allow_remote) as server:
         described = describe(server.show(model), server.url)
         described = replace(described, memory=memory_lines(model, server, settings_from(host, allow_remote)))
     if as_json:
-        print_json(described)
+        print_result(described)
         return
     for label, value in described.lines():
         click.echo(f"{label:<14}{value}")
@@ -139,15 +138,15 @@ def show_command(model: str, host: str | None, allow_remote: bool | None, as_jso
 @server_options
 @json_option
 def rm_command(name: str, host: str | None, allow_remote: bool | None, as_json: bool) -> None:
-    """Remove the model NAME from the server, and what interrupted builds left."""
+    """Remove the model NAME from the server, and leftovers of interrupted builds."""
     from ollama_kit.builder.build_records import remove_leftovers
-    from ollama_kit.cli.output import print_json
+    from ollama_kit.cli.output import print_result
 
     with open_server(host, allow_remote) as server:
         gone = remove_leftovers(server, server.models())
         server.delete(name)
     if as_json:
-        print_json({"removed": [name, *gone], "host": server.url})
+        print_result({"removed": [name, *gone], "host": server.url})
         return
     for removed in (name, *gone):
         click.echo(f"removed {removed} from {server.url}")

@@ -17,10 +17,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 def server_options(command: F) -> F:
     """`--host` and `--allow-remote`."""
-    command = click.option("--allow-remote", is_flag=True, default=None, help="Let text go to another machine.")(
+    command = click.option("--allow-remote", is_flag=True, default=None, help="Allow sending text to another machine.")(
         command
     )
-    return click.option("--host", metavar="URL", help="The Ollama server; else OLLAMA_HOST, else this machine.")(
+    return click.option("--host", metavar="URL", help="The Ollama server (default: OLLAMA_HOST, else this machine).")(
         command
     )
 
@@ -31,13 +31,13 @@ def json_option(command: F) -> F:
 
 
 def set_option(command: F) -> F:
-    """`--set key=value`, many times."""
+    """`--set key=value`, repeatable."""
     return click.option(
         "--set",
         "overrides",
         multiple=True,
         metavar="KEY=VALUE",
-        help="Override a key of the spec; dotted: parameters.top_k=5.",
+        help="Override a key of the spec, e.g. parameters.top_k=5.",
     )(command)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,25 @@ import click
 
 if TYPE_CHECKING:
     from ollama_kit.errors import OllamaKitError
+    from ollama_kit.jobs.runner import Progress as Batch
     from ollama_kit.records.report import Report
+    from ollama_kit.server.blobs import Progress
+
+
+# -- results, on stdout
+
+
+def print_result(value: Any, *, version: int = 1, indent: int | None = 2) -> None:
+    """What a program reads: the keys of `value` (a dataclass or a mapping) after `format`, the version of these keys.
+
+    The keys are those of `templates/schemas/<command>.schema.json`: whoever changes them there raises `version`."""
+    keys = value if isinstance(value, Mapping) else vars(value)
+    print_json({"format": version, **keys}, indent=indent)
 
 
 def print_json(value: Any, *, indent: int | None = 2) -> None:
-    """JSON on stdout; escaped where the console cannot show every character, so that nothing is lost."""
+    """JSON on stdout as it is, for an answer or a schema that the user described; what a program reads of ours goes
+    through `print_result`. Escaped where the console cannot show every character, so that nothing is lost."""
     utf8 = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
     click.echo(json.dumps(value, ensure_ascii=not utf8, indent=indent, default=_plain))
 
@@ -30,6 +45,26 @@ def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for number, line in enumerate(lines):
         cells = [cell + " " * (width - cell_len(cell)) for cell, width in zip(line, widths, strict=True)]
         click.secho("  ".join(cells).rstrip(), bold=number == 0)
+
+
+def error_as_dict(error: OllamaKitError) -> dict[str, Any]:
+    """An error as a program reads it."""
+    hidden = ("message", "problem")
+    fields = {name: value for name, value in vars(error).items() if not name.startswith("_") and name not in hidden}
+    return {"code": error.code, "message": error.message, "hint": error.hint, **fields}
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if isinstance(value, set | frozenset):
+        return sorted(value)
+    if isinstance(value, tuple):
+        return list(value)
+    return str(value)
+
+
+# -- the rest, on stderr
 
 
 def warn(message: str) -> None:
@@ -67,18 +102,55 @@ def attempts_of(error: OllamaKitError) -> Iterator[str]:
         yield f"    {shown[:160]}{'…' if len(shown) > 160 else ''}" if shown else "    (nothing)"
 
 
-def error_as_dict(error: OllamaKitError) -> dict[str, Any]:
-    """An error as a program reads it."""
-    hidden = ("message", "problem")
-    fields = {name: value for name, value in vars(error).items() if not name.startswith("_") and name not in hidden}
-    return {"code": error.code, "message": error.message, "hint": error.hint, **fields}
+# -- progress: on a terminal's stderr, and nothing anywhere else
 
 
-def _plain(value: Any) -> Any:
-    if is_dataclass(value) and not isinstance(value, type):
-        return asdict(value)
-    if isinstance(value, set | frozenset):
-        return sorted(value)
-    if isinstance(value, tuple):
-        return list(value)
-    return str(value)
+@contextmanager
+def progress_bar() -> Iterator[Progress]:
+    """A callback that draws one bar for each thing that is being done."""
+    if not sys.stderr.isatty():
+        yield lambda what, done, total: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, object] = {}
+
+        def draw(what: str, done: int, total: int) -> None:
+            task = tasks.get(what)
+            if task is None:
+                task = tasks[what] = bars.add_task(what, total=total or None)
+            bars.update(task, completed=done, total=total or None)  # type: ignore[arg-type]
+
+        yield draw
+
+
+@contextmanager
+def batch_progress(what: str) -> Iterator[Callable[[Batch], None]]:
+    """A callback that draws how far a batch is: done, failed, tokens a second, and what is left."""
+    if not sys.stderr.isatty():
+        yield lambda progress: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task(what, total=None, rate="")
+
+        def draw(progress: Batch) -> None:
+            left = "" if progress.seconds_left is None else f", {progress.seconds_left:.0f} s left"
+            rate = f"{progress.tokens_done / progress.seconds:.0f} tokens/s" if progress.seconds > 0 else ""
+            failed = f", {progress.failed} failed" if progress.failed else ""
+            ended = progress.done + progress.failed
+            bars.update(task, completed=ended, total=progress.total, rate=f"{rate}{left}{failed}")
+
+        yield draw

@@ -1,4 +1,4 @@
-"""`plan`: what a model needs of memory, and what fits."""
+"""`plan`: how much memory a model needs, and what fits."""
 
 from __future__ import annotations
 
@@ -23,9 +23,11 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
 
 @click.command("plan")
 @click.argument("model")
-@click.option("--memory", metavar="SIZE", help="What there is, such as 8GiB; else the settings, the card, the RAM.")
 @click.option(
-    "--context", type=click.IntRange(1), help="Tokens (num_ctx); else the spec's or the model's own, else 8192."
+    "--memory", metavar="SIZE", help="Available memory, e.g. 8GiB (default: the settings, the card, the RAM)."
+)
+@click.option(
+    "--context", type=click.IntRange(1), help="num_ctx, in tokens (default: the spec's or the model's, else 8192)."
 )
 @click.option(
     "--kv-cache",
@@ -35,16 +37,21 @@ _FILE = click.Path(path_type=Path, dir_okay=False)
     help="OLLAMA_KV_CACHE_TYPE.",
 )
 @click.option("--parallel", type=click.IntRange(1, 64), default=1, show_default=True, help="OLLAMA_NUM_PARALLEL.")
-@click.option("--gpu-layers", type=click.IntRange(0), help="num_gpu: layers on the card; all where not given.")
-@click.option("--batch", type=click.IntRange(1), help="num_batch; Ollama's own choice where not given.")
+@click.option("--gpu-layers", type=click.IntRange(0), help="num_gpu: layers on the card (default: all).")
+@click.option("--batch", type=click.IntRange(1), help="num_batch (default: Ollama's choice).")
 @click.option("--flash/--no-flash", default=None, help="Flash attention.")
 @click.option("--cpu", is_flag=True, help="Plan for RAM, without a card.")
-@click.option("--engine", type=click.Choice(list(_ENGINES)), help="Whose formulas; the server's own, else ollama.")
-@click.option("--projector", type=_FILE, help="A vision projector beside the model.")
-@click.option("--draft", type=_FILE, help="A draft model beside the model.")
-@click.option("--draft-tokens", type=click.IntRange(0, 64), default=0, help="Speculate with the model's own block.")
+@click.option("--engine", type=click.Choice([*_ENGINES]), help="Engine to model (default: the server's, else ollama).")
+@click.option("--projector", type=_FILE, help="A vision projector loaded with the model.")
+@click.option("--draft", type=_FILE, help="A draft model loaded with the model.")
+@click.option(
+    "--draft-tokens",
+    type=click.IntRange(0, 64),
+    default=0,
+    help="Tokens drafted by the model's own draft block.",
+)
 @click.option("--explain", is_flag=True, help="Show each part's formula with its numbers.")
-@click.option("--svg", type=_FILE, help="Draw the plan into a file.")
+@click.option("--svg", type=_FILE, help="Draw the plan into this file.")
 @click.option("--write", is_flag=True, help="Set `context` in the spec's file to the longest that fits.")
 @server_options
 @json_option
@@ -65,9 +72,9 @@ def plan_command(
     as_json: bool,
     **asked: Any,
 ) -> None:
-    """Say what MODEL needs of memory, what fits, and which change helps most. MODEL is a spec, a GGUF file, a model on
-    the server, or a Qwen model by name, which needs no download. Exit code 1 if it does not fit."""
-    from ollama_kit.cli.output import print_json
+    """Show how much memory MODEL needs, what fits, and which change helps most. MODEL is a spec, a GGUF file, a model
+    on the server, or a Qwen model by name, which needs no download. Exit code 1 if it does not fit."""
+    from ollama_kit.cli.output import print_result
     from ollama_kit.memory.fitting import Fitting, answer
     from ollama_kit.memory.picture import svg as drawn
     from ollama_kit.memory.sources import find_subject
@@ -81,7 +88,7 @@ def plan_command(
     if svg:
         write_text(svg, drawn(found.plan, there.size_bytes if there else None))
     if as_json:
-        print_json(found.as_dict())
+        print_result(found.as_dict())
     else:
         _print(found, explain)
     if write:
@@ -150,7 +157,7 @@ def _verdict(found: Answer) -> Iterator[str]:
     host = shown(found.plan.host_bytes)
     where = f"{needed} on the card, {host} in RAM" if found.plan.setup.on_card else f"{needed} in RAM"
     if found.memory is None or found.fit is None:
-        yield f"needs {where}; how much there is is not known (--memory)"
+        yield f"needs {where}; the available memory is not known (--memory)"
         return
     verdict = "fits" if found.fits else "DOES NOT FIT"
     yield f"needs {where}: {verdict} in {shown(found.memory.size_bytes)} ({found.memory.source})"
@@ -177,9 +184,9 @@ def _write(subject: Subject, found: Answer) -> None:
         raise UsageError("--write needs a spec: `context` is set in its file")
     if not found.longest_context:
         raise UsageError(
-            "no context fits in the memory there is" if found.fit else "how much memory there is is not known",
+            "no context fits in the available memory" if found.fit else "the available memory is not known",
             hint=(
-                "Name more with --memory, or see what would help above.",
+                "Give a larger --memory, or see above what would help.",
                 "请用 --memory 指定更大的内存，或参考上面的建议。",
             ),
         )

@@ -1,16 +1,31 @@
-"""Runs the command line in a process of its own, as a user does."""
+"""Runs the command line in this process, with the standard streams, the folder and the environment of a process of
+its own: what a process alone can show (signals, terminals, an interpreter that starts) has tests of its own."""
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
+from ollama_kit.cli.main import main
+from ollama_kit.tokens.store import forget_loaded
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What a command printed, and how it ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Run = Callable[..., Ended]
 
 
 @pytest.fixture
@@ -25,19 +40,24 @@ def project(tmp_path: Path) -> Path:
 def run(project: Path) -> Run:
     """`run("build", "x", stdin=…, env=…)`: what it printed and how it ended. No server unless `env` names one."""
 
-    def run(
-        *arguments: str, stdin: str = "", env: dict[str, str] | None = None, encoding: str = "utf-8"
-    ) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "PYTHONIOENCODING": encoding, "OLLAMA_HOST": "127.0.0.1:9", **(env or {})}
-        return subprocess.run(
-            [sys.executable, "-m", "ollama_kit", *arguments],
-            input=stdin,
-            capture_output=True,
-            encoding=encoding,
-            cwd=project,
-            env=environment,
-            timeout=120,
-            check=False,
-        )
+    def run(*arguments: str, stdin: str = "", env: dict[str, str] | None = None, encoding: str = "utf-8") -> Ended:
+        forget_loaded()  # as in a new process
+        environment = {"OLLAMA_HOST": "127.0.0.1:9", **(env or {})}
+        runner = CliRunner(charset=encoding, env=environment)
+        before = Path.cwd()
+        os.chdir(project)
+        try:
+            with runner.isolation(stdin) as (out, err, *_):
+                time.tzset() if hasattr(time, "tzset") else None  # TZ
+                code = main([*arguments])
+        finally:
+            os.chdir(before)
+            time.tzset() if hasattr(time, "tzset") else None
+        return Ended(code, *(_text(stream.getvalue(), encoding) for stream in (out, err)))
 
     return run
+
+
+def _text(printed: bytes, encoding: str) -> str:
+    """As `subprocess` reads it: every line end is one character."""
+    return printed.decode(encoding).replace("\r\n", "\n")

@@ -44,7 +44,7 @@ def test_filters_are_joined(run: Run, recorded: Path) -> None:
     """By time, model (any tag), verdict (any below it) and number."""
 
     def ids(*arguments: str) -> list[int]:
-        return [found["id"] for found in json.loads(run("audit", "--json", *arguments, env=UTC).stdout)]
+        return [found["id"] for found in json.loads(run("audit", "--json", *arguments, env=UTC).stdout)["calls"]]
 
     assert ids() == [1, 2, 3, 4]
     assert ids("--model", "m") == [1, 2]
@@ -98,7 +98,7 @@ def test_an_audit_that_is_off_is_said(run: Run, project: Path) -> None:
     assert shown.returncode == 0
     assert "audit: on" in shown.stderr
     assert len(shown.stdout.splitlines()) == 1
-    assert run("audit", "--json").stdout.strip() == "[]"
+    assert json.loads(run("audit", "--json").stdout)["calls"] == []
     assert list(project.iterdir()) == [project / "modelfiles"]
 
 
@@ -119,4 +119,4 @@ def test_a_table_longer_than_a_screen_shows_the_newest(run: Run, recorded: Path)
             log.record(row(300 + at))
     assert len(run("audit").stdout.splitlines()) == 1 + 20
     assert len(run("audit", "--limit", "25").stdout.splitlines()) == 1 + 25
-    assert len(json.loads(run("audit", "--json").stdout)) == 34
+    assert len(json.loads(run("audit", "--json").stdout)["calls"]) == 34

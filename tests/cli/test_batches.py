@@ -1,4 +1,4 @@
-"""What stands around a batch: slots, ledger, Ctrl-C, and a model that is unloaded in the end."""
+"""What surrounds a batch: slots, ledger, Ctrl-C, and a model that is unloaded in the end."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ollama_kit.cli.batches import LEDGER, open_batch
+from ollama_kit.cli.batches import LEDGER, BatchOptions, open_batch
 from ollama_kit.errors import UsageError
 from ollama_kit.jobs.ledger import Ledger
 from ollama_kit.jobs.runner import Batch, Task
@@ -32,16 +33,8 @@ def server() -> Iterator[ScriptedServer]:
         yield server
 
 
-def flags(server: ScriptedServer, **other: Any) -> dict[str, Any]:
-    return {
-        "host": server.url,
-        "allow_remote": None,
-        "model": "m",
-        "policy": "off",
-        "out": None,
-        "parallel": None,
-        **other,
-    }
+def options(server: ScriptedServer, **other: Any) -> BatchOptions:
+    return replace(BatchOptions(model="m", policy="off", host=server.url), **other)
 
 
 def unloads(server: ScriptedServer) -> list[Any]:
@@ -52,22 +45,22 @@ def unloads(server: ScriptedServer) -> list[Any]:
 def test_slots_are_the_flags_else_the_servers_on_this_machine(
     said: str, parallel: int | None, slots: int, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """OLLAMA_NUM_PARALLEL, which no endpoint tells."""
+    """OLLAMA_NUM_PARALLEL, which no endpoint reports."""
     monkeypatch.setenv("OLLAMA_NUM_PARALLEL", said)
-    with open_batch(flags(server, parallel=parallel), "t") as around:
-        assert around.slots == slots
+    with open_batch(options(server, parallel=parallel), "t") as context:
+        assert context.slots == slots
 
 
 def test_a_remote_servers_slots_are_not_this_machines(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its OLLAMA_NUM_PARALLEL is another."""
     monkeypatch.setenv("OLLAMA_NUM_PARALLEL", "4")
-    with open_batch(flags(server, host="http://192.0.2.1:11434", model=None), "t") as around:
-        assert around.slots == 1
+    with open_batch(options(server, host="http://192.0.2.1:11434", model=""), "t") as context:
+        assert context.slots == 1
 
 
 def test_a_run_without_a_model_asks_the_server_nothing(server: ScriptedServer) -> None:
     """Rules alone need none."""
-    with open_batch(flags(server, model=None), "t"):
+    with open_batch(options(server, model=""), "t"):
         pass
     assert server.calls == []
 
@@ -76,23 +69,23 @@ def test_the_model_is_unloaded_in_the_end_and_the_ledger_lies_in_the_folder(
     server: ScriptedServer, tmp_path: Path
 ) -> None:
     """Also where the block fails."""
-    with open_batch(flags(server, out=tmp_path / "out"), "t") as around:
-        Batch(lambda number: number, around.ledger, around.slots).run([Task("k", "label", 1)])
+    with open_batch(options(server, out=tmp_path / "out"), "t") as context:
+        Batch(lambda number: number, context.ledger, context.slots).run([Task("k", "label", 1)])
     assert unloads(server) == [0]
     with Ledger(tmp_path / "out" / LEDGER, "t") as ledger:
         assert ledger.find("k") is not None
-    with pytest.raises(UsageError), open_batch(flags(server), "t"):
+    with pytest.raises(UsageError), open_batch(options(server), "t"):
         raise UsageError("no")
     assert unloads(server) == [0, 0]
 
 
-def test_a_model_that_can_not_be_unloaded_is_a_note(server: ScriptedServer, capsys: pytest.CaptureFixture[str]) -> None:
-    """What was done is not lost for that; where something else failed, that is what is told."""
+def test_a_model_that_cannot_be_unloaded_is_a_note(server: ScriptedServer, capsys: pytest.CaptureFixture[str]) -> None:
+    """What was done is not lost for that; where something else failed, that is what is reported."""
     server.always("POST", "/api/generate", error(400, "no such thing"))
-    with open_batch(flags(server), "t"):
+    with open_batch(options(server), "t"):
         pass
     assert "no such thing" in capsys.readouterr().err
-    with pytest.raises(UsageError, match="the reason"), open_batch(flags(server), "t"):
+    with pytest.raises(UsageError, match="the reason"), open_batch(options(server), "t"):
         raise UsageError("the reason")
 
 

@@ -123,7 +123,7 @@ def test_lint_finds_and_exits_1(run: Run, project: Path) -> None:
     assert "Modelfile:2: error: " in shown.stdout
     assert "0.1.35" in shown.stdout
     assert "did you mean `context`?" in shown.stdout
-    rules = [finding["rule"] for finding in json.loads(run("lint", "Modelfile", "--json").stdout)]
+    rules = [finding["rule"] for finding in json.loads(run("lint", "Modelfile", "--json").stdout)["findings"]]
     assert {"removed-parameter", "docker-command"} <= set(rules)
     (project / "Modelfile").write_text("FROM qwen3:4b\nPARAMETER num_ctx 4096\n", encoding="utf-8")
     assert run("lint", "Modelfile").returncode == 0

@@ -11,10 +11,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import jsonschema
 import pytest
 
-from ollama_kit import resources
+from tests.cli.test_json import validator
 from tests.realserver.process import RealServer
 
 
@@ -47,8 +46,7 @@ def test_the_demo_prints_a_valid_summary_and_stops_what_it_started(on_path: dict
     command = [sys.executable, "-m", "ollama_kit", "demo", "--json"]
     ended = subprocess.run(command, env=on_path, capture_output=True, text=True, timeout=300, check=True)
     told = json.loads(ended.stdout)
-    schema = resources.shipped_root() / "templates" / "schemas" / "wechat_summary.schema.json"
-    jsonschema.validate(told["summary"], json.loads(schema.read_text(encoding="utf-8")))
+    validator("demo").validate(told)
     assert set(told["value"]) == {"topics", "todos", "questions"}
     assert all({"task", "person", "deadline"} <= set(todo) for todo in told["value"]["todos"])
     report = told["report"]

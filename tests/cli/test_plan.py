@@ -113,7 +113,7 @@ def test_doctor_compares_what_is_loaded(run: Run, scripted: ScriptedServer, size
     loaded = {"name": MODEL, "size": size, "size_vram": size, "context_length": 8192, "digest": "d" * 64}
     with scripted as server:
         server.always("GET", "/api/ps", as_json({"models": [loaded]}))
-        told = json.loads(run("doctor", "--json", env={"OLLAMA_HOST": server.url}).stdout)
+        told = json.loads(run("doctor", "--json", env={"OLLAMA_HOST": server.url}).stdout)["checks"]
     found = [check for check in told if check["subject"] == f"loaded {MODEL}"]
     assert [check["verdict"] for check in found] == [verdict], found
     assert "planned" in found[0]["found"]

@@ -71,7 +71,7 @@ def test_what_could_not_be_covered_is_exit_code_1(run: Run, model: ScriptedServe
     told = run("wechat", "summarize", str(CHAT), "--model", "m", "--json", env={"OLLAMA_HOST": model.url})
     assert told.returncode == 1
     assert "not covered" in told.stderr
-    coverage = json.loads(told.stdout)[0]["coverage"]
+    coverage = json.loads(told.stdout)["chats"][0]["coverage"]
     assert (coverage["covered"], coverage["messages"]) == (0, 50)
 
 
@@ -88,7 +88,7 @@ def test_a_selection_that_means_nothing_and_a_wrong_date_are_said(run: Run, mode
     host = {"OLLAMA_HOST": model.url}
     nothing = run("wechat", "summarize", str(CHAT), "--model", "m", "--since", "2030-01-01", env=host)
     assert nothing.returncode == 2
-    assert "none of the 50 messages" in nothing.stderr
+    assert "no messages match --since/--until/--group/--with (50 were read)" in nothing.stderr
     wrong = run("wechat", "summarize", str(CHAT), "--model", "m", "--since", "someday", env=host)
     assert wrong.returncode == 2
     assert not model.seen("POST", "/api/chat")

@@ -93,6 +93,10 @@ class Finding:
     excerpt: str = ""
 
 
+FORMAT = 1
+"""The version of the keys of `Summary.as_dict`."""
+
+
 @dataclass(frozen=True)
 class Summary:
     """The summary of one conversation. `language` is "zh" or "en"; `texts` has the messages that items cite, by id."""
@@ -114,6 +118,7 @@ class Summary:
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON, as templates/schemas/wechat_summary.schema.json describes it. Times are ISO 8601."""
         return {
+            "format": FORMAT,
             "chat": self.chat,
             "language": self.language,
             "first": _iso(self.first),

@@ -39,7 +39,8 @@ def open_batch(flags: Mapping[str, Any], job: str) -> Iterator[Around]:
     asked), `policy`, `out` and `parallel`. With `out` the ledger lies in that folder, else in memory only. In the end
     the model is unloaded, however the block is left. What is wrong with the flags is told before anything is asked."""
     settings = settings_from(flags["host"], flags["allow_remote"])
-    load_policy(flags["policy"])
+    if flags["policy"] is not None:
+        load_policy(flags["policy"])
     where = flags["out"] / LEDGER if flags["out"] else ":memory:"
     with Client(settings) as client, Ledger(where, job) as ledger, batch_progress("reading") as tell:
         try:

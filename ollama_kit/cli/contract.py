@@ -23,7 +23,7 @@ def contract_command() -> None:
 def _batch_options(command: F) -> F:
     """What both commands take: the files, and how a batch of them is run and written."""
     for option in (
-        click.option("--policy", default="standard", show_default=True, metavar="NAME", help="The guard policy."),
+        click.option("--policy", metavar="NAME", help="The guard policy (default: the spec's, else standard)."),
         click.option(
             "--parallel", type=click.IntRange(1, 64), help="Requests at once; as many as the server has slots."
         ),

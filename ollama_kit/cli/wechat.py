@@ -31,7 +31,7 @@ def wechat_command() -> None:
 )
 @click.option("--estimate", is_flag=True, help="Only say how many chunks, tokens and minutes it will take.")
 @click.option("--parallel", type=click.IntRange(1, 64), help="Chunks read at once; as many as the server has slots.")
-@click.option("--policy", default="standard", show_default=True, metavar="NAME", help="The guard policy.")
+@click.option("--policy", metavar="NAME", help="The guard policy (default: the spec's, else standard).")
 @click.option("--post", metavar="URL", help="Send the Markdown to a WeCom robot or a webhook.")
 @server_options
 @json_option

@@ -16,7 +16,7 @@ from ollama_kit.cli.output import error_as_dict, print_json, print_table, warn
 from ollama_kit.documents.document import ReadDocument
 from ollama_kit.documents.pages.outputs import make_folder
 from ollama_kit.errors import DocumentError, UsageError
-from ollama_kit.jobs.contract.report import ContractReport
+from ollama_kit.jobs.contract.contract_report import ContractReport
 
 if TYPE_CHECKING:
     from ollama_kit.jobs.contract.job import ContractJob

@@ -68,9 +68,10 @@ FORMER = [
             "control_tokens='break', markup='disarm', fence='on', context='middle_out', evidence='error', leak='flag', "
             "on_failure='error', injection_threshold=0.5, max_context=2048, attempts=1, max_seconds=30.0, "
             "max_tokens=900, judge=JudgeConfig(model='llama-guard3', form='llama-guard', timeout_s=5.0, "
-            "on_error='closed', on='both', action='block', question=''), scanners=ScannerConfig(input=(ScannerRule(name='words', "
-            "scanner='BanSubstrings', side='input', on_fail='block', model=None, threshold=None, labels=(), "
-            "options=(('substrings', ('绝密', \"it's\")),)),), output=(ScannerRule(name='tox', scanner='Toxicity', "
+            "on_error='closed', on='both', action='block', question=''), scanners=ScannerConfig(input=(ScannerRule("
+            "name='words', scanner='BanSubstrings', side='input', on_fail='block', model=None, threshold=None, "
+            "labels=(), options=(('substrings', ('绝密', \"it's\")),)),), "
+            "output=(ScannerRule(name='tox', scanner='Toxicity', "
             "side='output', on_fail='flag', model=None, threshold=0.7, labels=(), options=()),), download=False, "
             "timeout_s=20.0, max_chars=400000), image_side=800, image_megapixels=50.0, image_megabytes=20.0)"
         ),

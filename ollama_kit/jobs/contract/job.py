@@ -10,16 +10,16 @@ from typing import Any
 from ollama_kit.client.client import Client
 from ollama_kit.documents.document import ReadDocument
 from ollama_kit.guard.policy import Policy, PolicyLike
+from ollama_kit.jobs.contract.answer_merge import ORDERS, answered, notices_of
 from ollama_kit.jobs.contract.answers import Answered, Answers, Notice
 from ollama_kit.jobs.contract.asking import Ask, Asker, claims_of
 from ollama_kit.jobs.contract.comparison import compared
 from ollama_kit.jobs.contract.contract_facts import ContractFacts
+from ollama_kit.jobs.contract.contract_report import ContractReport
 from ollama_kit.jobs.contract.custom_schema import plain_value, problems_of
-from ollama_kit.jobs.contract.merging import ORDERS, answered, notices_of
+from ollama_kit.jobs.contract.one_page import one_page
 from ollama_kit.jobs.contract.planning import JOB as JOB, Group, Plan, Planner, Purpose, sides_of
 from ollama_kit.jobs.contract.questions.questionnaire import Question
-from ollama_kit.jobs.contract.report import ContractReport
-from ollama_kit.jobs.contract.summary import one_page
 from ollama_kit.jobs.contract.topics import TOPICS
 from ollama_kit.jobs.ledger import Ledger, Outcome
 from ollama_kit.jobs.pace import measure_pace

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         Place as Place,
         Quoted as Quoted,
     )
+    from ollama_kit.jobs.wechat.readers.read_report import BrokenRow as BrokenRow, ReadReport as ReadReport
     from ollama_kit.jobs.wechat.readers.reading import (
         Chat as Chat,
         Reading as Reading,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
         read_chat as read_chat,
         read_messages as read_messages,
     )
-    from ollama_kit.jobs.wechat.readers.report import BrokenRow as BrokenRow, ReadReport as ReadReport
     from ollama_kit.jobs.wechat.selection import (
         Selection as Selection,
         select as select,

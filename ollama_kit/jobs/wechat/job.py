@@ -15,7 +15,7 @@ from ollama_kit.jobs.ledger import Ledger, Outcome, former_task_key, task_key
 from ollama_kit.jobs.pace import measure_pace
 from ollama_kit.jobs.runner import Batch, Executor, Progress, Task
 from ollama_kit.jobs.wechat.chunking import Chunk, Chunker
-from ollama_kit.jobs.wechat.merging import merge
+from ollama_kit.jobs.wechat.item_merge import merge
 from ollama_kit.jobs.wechat.message import Message
 from ollama_kit.jobs.wechat.prompts import chunk_language, chunk_prompt, chunk_schema
 from ollama_kit.jobs.wechat.summary import Coverage, Failure, Finding, Question, Summary, Todo, Topic

@@ -10,7 +10,7 @@ from io import StringIO
 
 from ollama_kit.documents.pages.cells import cut_cell, inert
 from ollama_kit.documents.pages.plain import one_line
-from ollama_kit.jobs.contract.report import ContractReport
+from ollama_kit.jobs.contract.contract_report import ContractReport
 from ollama_kit.jobs.contract.writers.view import view_of
 from ollama_kit.jobs.contract.writers.view_model import Item, Level, Mark, Row, View
 from ollama_kit.jobs.contract.writers.wording import words_of

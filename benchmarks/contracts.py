@@ -30,7 +30,7 @@ from ollama_kit.documents.document import ReadDocument
 from ollama_kit.documents.reading import read_document
 from ollama_kit.jobs.contract.contract_facts import ContractFacts
 from ollama_kit.jobs.contract.extraction import extract_facts
-from ollama_kit.jobs.contract.facts.values import Fact
+from ollama_kit.jobs.contract.facts.fact_values import Fact
 
 DATA = Path(os.environ.get("OLLAMA_KIT_SHARED_DATA") or Path(__file__).parents[2] / "shared" / "data")
 FOLDERS = {"CUAD, English": "public/contracts/en_cuad", "own, Chinese": "own/contracts/zh_synthetic"}

@@ -29,11 +29,12 @@ F = TypeVar("F", bound=Callable[..., object])
 
 @dataclass(frozen=True)
 class BatchOptions:
-    """The options that `batch_options` adds. `model` is empty where none is asked; without `out` the result is printed,
-    and nothing is kept for the next run; no `formats` means all of them."""
+    """The options that `batch_options` adds. `model` is empty where none is asked; `policy` None is that of the
+    model's spec; without `out` the result is printed, and nothing is kept for the next run; no `formats` means all of
+    them."""
 
     model: str = ""
-    policy: str = "standard"
+    policy: str | None = None
     out: Path | None = None
     formats: tuple[str, ...] = ()
     estimate: bool = False
@@ -49,7 +50,7 @@ def batch_options(formats: Sequence[str]) -> Callable[[F], F]:
     def add(command: F) -> F:
         command = server_options(json_option(command))
         for option in (
-            click.option("--policy", default="standard", show_default=True, metavar="NAME", help="The guard policy."),
+            click.option("--policy", metavar="NAME", help="The guard policy (default: the spec's, else standard)."),
             click.option(
                 "--parallel", type=click.IntRange(1, 64), help="Requests at once (default: the server's slots)."
             ),
@@ -85,7 +86,8 @@ def open_batch(options: BatchOptions, job: str) -> Iterator[BatchContext]:
     """What the job of that name needs. With `out` the ledger is kept in that folder, else in memory only. At the end
     the model is unloaded, however the block is left. Wrong options are reported before anything is asked."""
     settings = settings_from(options.host, options.allow_remote)
-    load_policy(options.policy)
+    if options.policy is not None:
+        load_policy(options.policy)
     where = options.out / LEDGER if options.out else ":memory:"
     with Client(settings) as client, Ledger(where, job) as ledger, batch_progress("reading") as tell:
         try:

@@ -18,7 +18,7 @@ from ollama_kit.cli.output import error_as_dict, print_result, print_table, warn
 from ollama_kit.documents.document import ReadDocument
 from ollama_kit.documents.pages.output_files import make_folder
 from ollama_kit.errors import DocumentError, UsageError
-from ollama_kit.jobs.contract.report import ContractReport
+from ollama_kit.jobs.contract.contract_report import ContractReport
 
 if TYPE_CHECKING:
     from ollama_kit.jobs.contract.job import ContractJob

@@ -1,8 +1,11 @@
-"""What a batch has done so far, in one SQLite file: a run that was killed at any moment goes on where it stopped.
+"""What a batch has done so far, in one SQLite file: a run that was killed at any moment resumes where it stopped.
 
 A task is named by the digest of everything that decides its outcome (its text, the model, the prompt, the schema, the
 policy), so that a change of any of these is another task, and the same task is never done twice. An outcome is written
 in one transaction: it is there whole, or not at all.
+
+Until December 2026 a policy was in that digest as its `repr`, which any new field of a policy would have changed; now
+it is there by what differs from the defaults. What was kept under a former name is found, and renamed.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +22,8 @@ from typing import Any
 
 from ollama_kit.documents.pages.output_files import make_folder
 from ollama_kit.errors import UsageError
+from ollama_kit.guard.policy import Policy
+from ollama_kit.guard.policy_digest import former_repr, policy_digest
 
 VERSION = 1
 
@@ -49,12 +54,25 @@ class Outcome:
 
 
 def task_key(job: str, parts: Iterable[Any]) -> str:
-    """The name of a task: the SHA-256 of the job and of all that decides the outcome, as canonical JSON.
+    """The name of a task: the SHA-256 of the job and of all that decides the outcome, as canonical JSON. A Policy among
+    the parts is there by its digest.
 
     >>> task_key("wechat", ["a", {"x": 1}])[:8] == task_key("wechat", ["a", {"x": 1}])[:8]
     True
     """
-    text = json.dumps([job, *parts], sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return _key(job, parts, policy_digest)
+
+
+def former_task_key(job: str, parts: Iterable[Any]) -> str | None:
+    """The name that the same task had when a policy was part of it by its `repr`; None where there was none such."""
+    parts = list(parts)
+    former = [former_repr(part) for part in parts if isinstance(part, Policy)]
+    return None if None in former else _key(job, parts, former_repr)
+
+
+def _key(job: str, parts: Iterable[Any], said: Callable[[Policy], str | None]) -> str:
+    held = [said(part) if isinstance(part, Policy) else part for part in parts]
+    text = json.dumps([job, *held], sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -78,7 +96,7 @@ class Ledger:
     def _prepare(self) -> None:
         with self._understood():
             self._open.execute("pragma journal_mode = wal")
-            self._open.execute("pragma synchronous = full")  # an outcome that was told of survives a power cut
+            self._open.execute("pragma synchronous = full")  # an outcome that was reported survives a power cut
             found = self._open.execute("pragma user_version").fetchone()[0]
             if found not in (0, VERSION):
                 raise UsageError(
@@ -91,14 +109,23 @@ class Ledger:
             self._open.execute(_TABLES)
             self._open.execute(f"pragma user_version = {VERSION}")
 
-    def find(self, task: str) -> Outcome | None:
-        """How a task ended, None if it has not."""
+    def find(self, task: str, former: str | None = None) -> Outcome | None:
+        """How a task ended, None if it has not. What is kept under its `former` name only is renamed, for good."""
         with self._lock, self._understood():
-            row = self._open.execute(
-                "select task, label, state, value, seconds, tokens from outcome where task = ? and job = ?",
-                (task, self.job),
-            ).fetchone()
+            row = self._row(task)
+            if row is None and former is not None and self._row(former) is not None:
+                self._open.execute(
+                    "update or replace outcome set task = ? where task = ? and job = ?", (task, former, self.job)
+                )
+                row = self._row(task)
         return None if row is None else _outcome(row)
+
+    def _row(self, task: str) -> tuple[str, str, str, str, float, int] | None:
+        found: tuple[str, str, str, str, float, int] | None = self._open.execute(
+            "select task, label, state, value, seconds, tokens from outcome where task = ? and job = ?",
+            (task, self.job),
+        ).fetchone()
+        return found
 
     def write(self, outcome: Outcome) -> None:
         """Keeps an outcome; a task that failed may be tried again, and then the last outcome counts."""

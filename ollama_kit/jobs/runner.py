@@ -27,12 +27,14 @@ class Executor(Protocol):
 
 @dataclass(frozen=True)
 class Task:
-    """One piece of work. `key` is its name in the ledger, `label` what a person reads, `tokens` how large it is."""
+    """One piece of work. `key` is its name in the ledger, `former` the one that it had in ledgers of earlier versions
+    (None: it had none), `label` what a person reads, `tokens` how large it is."""
 
     key: str
     label: str
     payload: Any
     tokens: int = 0
+    former: str | None = None
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ class _Run:
         for task in tasks:
             if task.key in self.meter.tokens:
                 continue
-            found = self.batch.ledger.find(task.key)
+            found = self.batch.ledger.find(task.key, task.former)
             known = found is not None and found.done
             self.meter.expect(task, known=known)
             tell()

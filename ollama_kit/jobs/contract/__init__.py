@@ -30,12 +30,11 @@ from typing import TYPE_CHECKING
 from ollama_kit.lazy import exports
 
 if TYPE_CHECKING:
-    from ollama_kit.jobs.contract.batch import read_contracts as read_contracts
     from ollama_kit.jobs.contract.contract_facts import ContractFacts as ContractFacts, Risk as Risk
-    from ollama_kit.jobs.contract.extraction import extract_facts as extract_facts
+    from ollama_kit.jobs.contract.contract_report import ContractReport as ContractReport
+    from ollama_kit.jobs.contract.extraction import extract_facts as extract_facts, read_contracts as read_contracts
     from ollama_kit.jobs.contract.job import ContractJob as ContractJob
     from ollama_kit.jobs.contract.passages import Evidence as Evidence
-    from ollama_kit.jobs.contract.report import ContractReport as ContractReport
     from ollama_kit.jobs.contract.writers import (
         facts_as_dict as facts_as_dict,
         report_as_dict as report_as_dict,

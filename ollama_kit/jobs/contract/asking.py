@@ -63,7 +63,7 @@ class Subject:
 @dataclass(frozen=True)
 class Ask:
     """What is asked of one window. `prompt` and `form` are what is sent with it; `key` is its name in the ledger: the
-    digest of all that decides what comes of it."""
+    digest of all that decides what comes of it; `former` is the one that it had in ledgers of earlier versions."""
 
     subject: Subject
     questions: tuple[Question, ...]
@@ -71,6 +71,7 @@ class Ask:
     prompt: str
     form: Mapping[str, Any]
     key: str
+    former: str | None = None
 
     @property
     def seed(self) -> int:

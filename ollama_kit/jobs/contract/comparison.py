@@ -9,7 +9,7 @@ from typing import Any
 
 from ollama_kit.jobs.contract.answers import Agreement, Answer, Answered
 from ollama_kit.jobs.contract.contract_facts import ContractFacts
-from ollama_kit.jobs.contract.facts.values import Fact, Money, Rate
+from ollama_kit.jobs.contract.facts.fact_values import Fact, Money, Rate
 from ollama_kit.jobs.contract.meaning import figures_alike, meaning_of, rate_meaning, same_meaning
 from ollama_kit.jobs.contract.passages import Evidence
 from ollama_kit.jobs.contract.proof.figures import figures_of

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ollama_kit.jobs.contract.facts.values import Fact, Length, Money, Party, Payment, Provision, Rate
+from ollama_kit.jobs.contract.facts.fact_values import Fact, Length, Money, Party, Payment, Provision, Rate
 from ollama_kit.jobs.contract.passages import Evidence
+from ollama_kit.jobs.contract.structure.back_matter import Attachment
 from ollama_kit.jobs.contract.structure.definitions import Definition
 from ollama_kit.jobs.contract.structure.outline import Outline
-from ollama_kit.jobs.contract.structure.parts import Attachment
 from ollama_kit.jobs.contract.structure.references import Reference
 
 

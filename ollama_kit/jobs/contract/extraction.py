@@ -1,23 +1,29 @@
-"""Reads the facts of a contract by rules alone: no model, nothing drawn, the same text gives the same facts."""
+"""Reads the facts of a contract by rules alone: no model, nothing drawn, the same text gives the same facts. Of many
+contracts, one that cannot be read does not stop the others."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from ollama_kit.documents.document import ReadDocument
+from ollama_kit.documents.reading import read_document
+from ollama_kit.errors import DocumentError
 from ollama_kit.jobs.contract.contract_facts import ContractFacts, Structure
+from ollama_kit.jobs.contract.contract_report import ContractReport
+from ollama_kit.jobs.contract.facts.contract_dates import read_dates
 from ollama_kit.jobs.contract.facts.disputes import read_dispute_forum, read_governing_law
 from ollama_kit.jobs.contract.facts.identity import read_number, read_title, read_type
-from ollama_kit.jobs.contract.facts.moments import read_dates
 from ollama_kit.jobs.contract.facts.money import read_amounts, read_rates, read_warranties
 from ollama_kit.jobs.contract.facts.parties import SEARCHED, read_parties
 from ollama_kit.jobs.contract.facts.payments import read_payments
-from ollama_kit.jobs.contract.facts.provisions.reading import read_provisions
+from ollama_kit.jobs.contract.facts.provisions.extractor import read_provisions
 from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.risks import find_risks
+from ollama_kit.jobs.contract.structure.back_matter import Parts, read_parts
 from ollama_kit.jobs.contract.structure.definitions import read_definitions
 from ollama_kit.jobs.contract.structure.outline import read_outline
-from ollama_kit.jobs.contract.structure.parts import Parts, read_parts
 from ollama_kit.jobs.contract.structure.references import read_references
 
 
@@ -27,6 +33,23 @@ def extract_facts(document: ReadDocument) -> ContractFacts:
     What is not there is `absent` with what was searched; answers that contradict each other are all kept. The work
     grows with the text and no faster."""
     return facts_of(ContractText.of(document))
+
+
+def read_contracts(
+    paths: Sequence[Path], *, password: str | None = None
+) -> tuple[tuple[ContractReport, ...], tuple[DocumentError, ...]]:
+    """A report with the facts of each file that can be read, in order, and the errors of those that cannot.
+
+    `password` opens those of the PDFs that are encrypted."""
+    found, refused = [], []
+    for path in paths:
+        try:
+            document = read_document(path, password=password)
+        except DocumentError as error:
+            refused.append(error)
+        else:
+            found.append(ContractReport(document, extract_facts(document)))
+    return tuple(found), tuple(refused)
 
 
 def facts_of(text: ContractText) -> ContractFacts:

@@ -9,17 +9,17 @@ from typing import Any
 
 from ollama_kit.client.client import Client
 from ollama_kit.documents.document import ReadDocument
-from ollama_kit.guard.policy import Policy
+from ollama_kit.guard.policy import Policy, PolicyLike
+from ollama_kit.jobs.contract.answer_merge import ORDERS, answered, notices_of
 from ollama_kit.jobs.contract.answers import Answered, Answers, Notice
 from ollama_kit.jobs.contract.asking import Ask, Asker, claims_of
 from ollama_kit.jobs.contract.comparison import compared
 from ollama_kit.jobs.contract.contract_facts import ContractFacts
+from ollama_kit.jobs.contract.contract_report import ContractReport
 from ollama_kit.jobs.contract.custom_schema import plain_value, problems_of
-from ollama_kit.jobs.contract.merging import ORDERS, answered, notices_of
+from ollama_kit.jobs.contract.one_page import one_page
 from ollama_kit.jobs.contract.planning import JOB as JOB, Group, Plan, Planner, Purpose, sides_of
 from ollama_kit.jobs.contract.questions.questionnaire import Question
-from ollama_kit.jobs.contract.report import ContractReport
-from ollama_kit.jobs.contract.summary import one_page
 from ollama_kit.jobs.contract.topics import TOPICS
 from ollama_kit.jobs.ledger import Ledger, Outcome
 from ollama_kit.jobs.pace import measure_pace
@@ -44,13 +44,14 @@ class Estimate:
 @dataclass(frozen=True)
 class ContractJob:
     """Reads contracts with one model. `client` is the caller's, and `ledger` keeps what was done; `slots` requests run
-    at once, as many as the server answers in parallel. `own` is the path of a schema of the user's own questions."""
+    at once, as many as the server answers in parallel. `policy` None is the guard of the model's spec, else `standard`.
+    `own` is the path of a schema of the user's own questions."""
 
     client: Client
     model: str
     ledger: Ledger
     slots: int = 1
-    policy: str = "standard"
+    policy: PolicyLike | None = None
     own: Path | None = None
     tell: Callable[[Progress], None] = lambda progress: None
 
@@ -73,7 +74,7 @@ class ContractJob:
         planner = self._planner(purpose)
         plans = [planner.plan(document) for document in documents]
         tasks = [_task(ask) for plan in plans for ask in plan.asks]
-        known = [task for task in tasks if (found := self.ledger.find(task.key)) is not None and found.done]
+        known = [task for task in tasks if self._is_done(task)]
         open_count = len(tasks) - len(known)
         open_tokens = sum(task.tokens for task in tasks) - sum(task.tokens for task in known)
         speeds = self.ledger.speeds()
@@ -89,7 +90,7 @@ class ContractJob:
 
     def _policy(self) -> Policy:
         """The policy of every call; SpecNotFound where there is none of that name."""
-        return self.client.policy_for(self.model, {"extends": self.policy, "context": "error"})
+        return replace(self.client.policy_for(self.model, self.policy), name="custom", context="error")
 
     def _planner(self, purpose: Purpose) -> Planner:
         spec = self.client.spec_for(self.model)
@@ -114,6 +115,10 @@ class ContractJob:
         outcomes = batch.run(tasks(), executor)
         return [(plan, outcomes) for plan in plans]
 
+    def _is_done(self, task: Task) -> bool:
+        found = self.ledger.find(task.key, task.former)
+        return found is not None and found.done
+
     # -- reports
 
     def _answers(self, plan: Plan, outcomes: Mapping[str, Outcome]) -> ContractReport:
@@ -134,7 +139,7 @@ class ContractJob:
 
 
 def _task(ask: Ask) -> Task:
-    return Task(ask.key, f"{ask.subject.name} {ask.questions[0].group}", ask, ask.window.tokens)
+    return Task(ask.key, f"{ask.subject.name} {ask.questions[0].group}", ask, ask.window.tokens, ask.former)
 
 
 def _answered(plan: Plan, outcomes: Mapping[str, Outcome], found: Sequence[Notice]) -> tuple[Answered, ...]:

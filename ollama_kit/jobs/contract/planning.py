@@ -28,7 +28,7 @@ from ollama_kit.jobs.contract.questions.questionnaire import (
 from ollama_kit.jobs.contract.windows.packing import Packer, Window
 from ollama_kit.jobs.contract.windows.retrieval import Index
 from ollama_kit.jobs.contract.windows.segments import segments_of
-from ollama_kit.jobs.ledger import task_key
+from ollama_kit.jobs.ledger import former_task_key, task_key
 from ollama_kit.templating import find_template, render_prompt, template_text
 
 JOB = "contract"
@@ -140,11 +140,13 @@ class Planner:
         values = {"questions": questions, "name": subject.name, "whole": window.whole}
         prompt = render_prompt(TEMPLATES[self.purpose].format(language=subject.language), values)
         form = form_of(questions, questionnaire.definitions)
-        how = [VERSION, self.profile.facts.digest, self.profile.context_tokens, self.thinks, repr(self.policy)]
+        how = [VERSION, self.profile.facts.digest, self.profile.context_tokens, self.thinks, self.policy]
         asked = [prompt, form, [asdict(question) for question in questions]]
         again = template_text(find_template(PASSAGE.format(language=subject.language)))
         read = [subject.name, subject.digest, window.text]
-        return Ask(subject, questions, window, prompt, form, task_key(JOB, [*how, *asked, again, *read]))
+        deciding = [*how, *asked, again, *read]
+        key, former = task_key(JOB, deciding), former_task_key(JOB, deciding)
+        return Ask(subject, questions, window, prompt, form, key, former)
 
     def _room(self, name: str) -> int:
         """Tokens that the model's context has for a prompt and a text, beside the answer, the fence and the chat

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         read_chat as read_chat,
         read_messages as read_messages,
     )
+    from ollama_kit.jobs.wechat.readers.read_report import BrokenRow as BrokenRow, ReadReport as ReadReport
     from ollama_kit.jobs.wechat.readers.recognize import ChatFile as ChatFile, ChatReader as ChatReader
     from ollama_kit.jobs.wechat.readers.record import (
         Broken as Broken,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
         Record as Record,
         Reply as Reply,
     )
-    from ollama_kit.jobs.wechat.readers.report import BrokenRow as BrokenRow, ReadReport as ReadReport
     from ollama_kit.jobs.wechat.selection import (
         Selection as Selection,
         select as select,

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
 from ollama_kit.client.client import Client
 from ollama_kit.guard.conversation import Document
-from ollama_kit.guard.policy import Policy, load_policy
+from ollama_kit.guard.policy import Policy, PolicyLike
 from ollama_kit.guard.profile import Profile
-from ollama_kit.jobs.ledger import Ledger, Outcome, task_key
+from ollama_kit.jobs.ledger import Ledger, Outcome, former_task_key, task_key
 from ollama_kit.jobs.pace import measure_pace
 from ollama_kit.jobs.runner import Batch, Executor, Progress, Task
 from ollama_kit.jobs.wechat.chunking import Chunk, Chunker
-from ollama_kit.jobs.wechat.merging import merge
+from ollama_kit.jobs.wechat.item_merge import merge
 from ollama_kit.jobs.wechat.message import Message
 from ollama_kit.jobs.wechat.prompts import chunk_language, chunk_prompt, chunk_schema
 from ollama_kit.jobs.wechat.summary import Coverage, Failure, Finding, Question, Summary, Todo, Topic
@@ -47,14 +47,14 @@ class Estimate:
 @dataclass(frozen=True)
 class WeChatJob:
     """Summarizes chats with one model. `client` is the caller's, and `ledger` keeps what was done; `slots` chunks are
-    read at once, as many as the server answers in parallel. `brief` bounds the answers for models that would not
-    come to an end."""
+    read at once, as many as the server answers in parallel. `policy` None is the guard of the model's spec, else
+    `standard`. `brief` bounds the answers for models that would not come to an end."""
 
     client: Client
     model: str
     ledger: Ledger
     slots: int = 1
-    policy: str = "standard"
+    policy: PolicyLike | None = None
     brief: bool = False
     tell: Callable[[Progress], None] = lambda progress: None
 
@@ -62,7 +62,7 @@ class WeChatJob:
         """Chunks, tokens and seconds. No message is sent: a speed that is not known is measured with other words."""
         chunks = self._chunks(messages)
         tasks = [self._task(chunk) for chunk in chunks]
-        known = [task for task in tasks if (found := self.ledger.find(task.key)) is not None and found.done]
+        known = [task for task in tasks if self._is_done(task)]
         open_tokens = sum(task.tokens for task in tasks) - sum(task.tokens for task in known)
         speeds = self.ledger.speeds()
         if speeds["tokens"]:
@@ -95,8 +95,8 @@ class WeChatJob:
         return self.client.profile(self.model)
 
     def _policy(self) -> Policy:
-        """The policy of every call, as it is now; SpecNotFound where there is none of that name."""
-        return load_policy({"extends": self.policy, "context": "middle_out"})
+        """The policy of every call; SpecNotFound where there is none of that name."""
+        return replace(self.client.policy_for(self.model, self.policy), name="custom", context="middle_out")
 
     def _chunks(self, messages: Iterable[Message]) -> list[Chunk]:
         profile = self._profile()
@@ -104,13 +104,17 @@ class WeChatJob:
         chunker = Chunker(lambda text: profile.tokenizer.count(text, add_bos=False), max(128, limit))
         return list(chunker.chunks(messages))
 
+    def _is_done(self, task: Task) -> bool:
+        found = self.ledger.find(task.key, task.former)
+        return found is not None and found.done
+
     def _task(self, chunk: Chunk) -> Task:
         language = chunk_language(chunk)
         prompt, schema = chunk_prompt(chunk, language), chunk_schema(chunk, brief=self.brief)
-        digest = self._profile().facts.digest
-        key = task_key(JOB, [digest, repr(self._policy()), prompt, schema, chunk.transcript.text])
+        deciding = [self._profile().facts.digest, self._policy(), prompt, schema, chunk.transcript.text]
+        key = task_key(JOB, deciding)
         label = f"{chunk.group.name} {chunk.messages[0].time:%m-%d %H:%M}–{chunk.messages[-1].time:%H:%M}"
-        return Task(key, label, (key, chunk, prompt, schema), chunk.tokens)
+        return Task(key, label, (key, chunk, prompt, schema), chunk.tokens, former_task_key(JOB, deciding))
 
     def _read(self, payload: tuple[str, Chunk, str, dict[str, Any]]) -> dict[str, Any]:
         """One chunk through the model, as plain data: its items, and the messages in which the guard found something.

@@ -15,10 +15,10 @@ from ollama_kit.documents.document import ReadDocument
 from ollama_kit.documents.reading import read_document
 from ollama_kit.errors import SchemaError, ServerError, SpecNotFound, UsageError
 from ollama_kit.jobs.contract.answers import Answer, Answered, Answers
+from ollama_kit.jobs.contract.contract_report import ContractReport
+from ollama_kit.jobs.contract.one_page import one_page
 from ollama_kit.jobs.contract.passages import Evidence
 from ollama_kit.jobs.contract.proof.prover import Prover
-from ollama_kit.jobs.contract.report import ContractReport
-from ollama_kit.jobs.contract.summary import one_page
 from ollama_kit.jobs.contract.writers import report_as_dict, write_markdown
 from tests.answers import FoldedViews
 from tests.jobs.contract.samples import FOLDER, document

@@ -14,8 +14,8 @@ from ollama_kit.builder.build import build
 from ollama_kit.client import Client
 from ollama_kit.documents.reading import read_document
 from ollama_kit.jobs.contract.answers import Answer, Sentence
+from ollama_kit.jobs.contract.contract_report import ContractReport
 from ollama_kit.jobs.contract.job import JOB, ContractJob
-from ollama_kit.jobs.contract.report import ContractReport
 from ollama_kit.jobs.ledger import Ledger
 from ollama_kit.server.server import Server
 from ollama_kit.settings import Settings

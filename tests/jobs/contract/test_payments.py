@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from ollama_kit.jobs.contract.facts.fact_values import Payment
 from ollama_kit.jobs.contract.facts.payments import read_payments
-from ollama_kit.jobs.contract.facts.values import Payment
 from ollama_kit.jobs.contract.structure.outline import read_outline
 from tests.jobs.contract.samples import FOLDER, NAMES, annotated, contract, facts_of, rules_of
 

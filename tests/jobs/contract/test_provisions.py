@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from ollama_kit.jobs.contract.extraction import extract_facts
-from ollama_kit.jobs.contract.facts.provisions.reading import RULES, read_provisions
-from ollama_kit.jobs.contract.facts.provisions.rules import percent
-from ollama_kit.jobs.contract.facts.values import Provision
+from ollama_kit.jobs.contract.facts.fact_values import Provision
+from ollama_kit.jobs.contract.facts.provisions.extractor import RULES, read_provisions
+from ollama_kit.jobs.contract.facts.provisions.provision_rule import percent
 from ollama_kit.jobs.contract.passages import LONGEST_SENTENCE
 from ollama_kit.jobs.contract.structure.outline import read_outline
 from ollama_kit.jobs.contract.topics import PROVISIONS

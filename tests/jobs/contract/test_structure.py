@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from ollama_kit.jobs.contract.structure.back_matter import read_parts
+from ollama_kit.jobs.contract.structure.clause_numbers import marks_in, ordinal, roman_value
 from ollama_kit.jobs.contract.structure.definitions import read_definitions
-from ollama_kit.jobs.contract.structure.numbering import marks_in, ordinal, roman_value
 from ollama_kit.jobs.contract.structure.outline import Outline, read_outline
-from ollama_kit.jobs.contract.structure.parts import read_parts
 from ollama_kit.jobs.contract.structure.references import read_references
 from tests.jobs.contract.samples import contract
 

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from ollama_kit.jobs.contract.topics import PROVISIONS, TOPICS, searched_for, stems_of
-from ollama_kit.jobs.contract.writers.data import facts_as_dict
+from ollama_kit.jobs.contract.writers.report_json import facts_as_dict
 from tests.jobs.contract.samples import facts_of
 
 

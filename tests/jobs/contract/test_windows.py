@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 from ollama_kit.jobs.contract.extraction import read_structure
 from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.questions.questionnaire import load_questionnaire
-from ollama_kit.jobs.contract.structure.parts import read_parts
+from ollama_kit.jobs.contract.structure.back_matter import read_parts
 from ollama_kit.jobs.contract.windows.packing import MOST_WINDOWS, Packer
 from ollama_kit.jobs.contract.windows.retrieval import Index
 from ollama_kit.jobs.contract.windows.segments import Segment, cut_long, pieces_of, segments_of

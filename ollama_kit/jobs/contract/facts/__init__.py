@@ -1,1 +1,1 @@
-"""What a contract says: one module a question. All rules are pure functions of the text."""
+"""What a contract says: one module per question. All rules are pure functions of the text."""

@@ -9,7 +9,7 @@ from functools import cache
 from ollama_kit.jobs.contract.facts.found_moments import Found, Moments
 from ollama_kit.jobs.contract.facts.written_days import days_in
 from ollama_kit.jobs.contract.passages import ContractText, sentences_with
-from ollama_kit.jobs.contract.structure.parts import Parts
+from ollama_kit.jobs.contract.structure.back_matter import Parts
 
 
 def find_chinese(text: ContractText, parts: Parts) -> Moments:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from ollama_kit.jobs.contract.facts.values import Fact, Value, fact
+from ollama_kit.jobs.contract.facts.fact_values import Fact, Value, fact
 from ollama_kit.jobs.contract.passages import ContractText, sentences_with
 from ollama_kit.text.pattern_search import any_of
 

@@ -10,7 +10,7 @@ from ollama_kit.jobs.contract.facts.english_term import find_term
 from ollama_kit.jobs.contract.facts.found_moments import Found, Moments
 from ollama_kit.jobs.contract.facts.written_days import days_in
 from ollama_kit.jobs.contract.passages import ContractText
-from ollama_kit.jobs.contract.structure.parts import Parts
+from ollama_kit.jobs.contract.structure.back_matter import Parts
 from ollama_kit.text.pattern_search import any_of, windows
 
 HEAD = 8_000

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from ollama_kit.jobs.contract.facts.values import Fact, Value, fact
+from ollama_kit.jobs.contract.facts.fact_values import Fact, Value, fact
 from ollama_kit.jobs.contract.passages import ContractText
 
 TITLE = ("…合同/协议 on a line of its own", "… AGREEMENT in the first lines", "this … Agreement")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from ollama_kit.jobs.contract.facts import payment_words
-from ollama_kit.jobs.contract.facts.values import Length, Money, Payment, Rate, RateKind
+from ollama_kit.jobs.contract.facts.fact_values import Length, Money, Payment, Rate, RateKind
 from ollama_kit.jobs.contract.passages import ContractText, sentences_with
 from ollama_kit.jobs.contract.structure.outline import Outline
 from ollama_kit.text.dates.written import Term

@@ -10,9 +10,9 @@ from functools import cache
 
 from ollama_kit.jobs.contract.facts.chinese_parties import Named, find_aliased, find_labeled
 from ollama_kit.jobs.contract.facts.english_parties import find_in_preamble
-from ollama_kit.jobs.contract.facts.values import Party, SealState, Value
+from ollama_kit.jobs.contract.facts.fact_values import Party, SealState, Value
 from ollama_kit.jobs.contract.passages import ContractText, Evidence
-from ollama_kit.jobs.contract.structure.parts import Parts
+from ollama_kit.jobs.contract.structure.back_matter import Parts
 from ollama_kit.text.checksums import is_credit_code
 
 SEARCHED = ("甲方：/买方：… (label)", "（以下简称“甲方”）", "Party A: (label)", 'between X ("Buyer") and Y ("Seller")')

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from ollama_kit.jobs.contract.structure.numbering import NUMBER_WORDS
+from ollama_kit.jobs.contract.structure.clause_numbers import NUMBER_WORDS
 
 _HAN = "一二三四五六七八九十两"
 NUMBERS = {

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ollama_kit.jobs.contract.facts import payment_words as words
+from ollama_kit.jobs.contract.facts.fact_values import Payment
 from ollama_kit.jobs.contract.facts.payment_times import due_in, trigger_in
-from ollama_kit.jobs.contract.facts.values import Payment
 from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.structure.outline import Outline
 from ollama_kit.text.figures.amounts import Amount

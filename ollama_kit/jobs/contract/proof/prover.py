@@ -10,7 +10,7 @@ from typing import Any
 from ollama_kit.jobs.contract.passages import ContractText, sentence_around
 from ollama_kit.jobs.contract.proof.figures import Figure, around_figures, figures_of, is_whole
 from ollama_kit.jobs.contract.proof.own_words import Passage, is_name, sides_in
-from ollama_kit.jobs.contract.proof.parts import Part, parts_of
+from ollama_kit.jobs.contract.proof.value_parts import Part, parts_of
 from ollama_kit.text.locate import FoldedText, letters_of
 
 Span = tuple[int, int]

@@ -1,6 +1,6 @@
 """What whoever signs should look at: clauses that are missing, that contradict each other, or that favor one side.
 
-A rule says what it saw and quotes it. It is no legal advice, and what it does not list is not thereby sound.
+A rule says what it saw and quotes it. This is not legal advice, and what it does not list is not thereby sound.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ollama_kit.jobs.contract.risks.contradictory import find_contradictions
 from ollama_kit.jobs.contract.risks.missing import find_missing
 from ollama_kit.jobs.contract.risks.orders import find_orders
 from ollama_kit.jobs.contract.risks.provided import find_provided
-from ollama_kit.jobs.contract.risks.wording import find_wording
+from ollama_kit.jobs.contract.risks.risky_wording import find_wording
 
 RULES: tuple[Callable[[ContractText, ContractFacts], Iterator[Risk]], ...] = (
     find_contradictions,

@@ -8,8 +8,8 @@ from functools import cache
 from itertools import chain
 
 from ollama_kit.jobs.contract.contract_facts import ContractFacts, Risk
-from ollama_kit.jobs.contract.facts.moments import is_iso
-from ollama_kit.jobs.contract.facts.values import Fact, Length, Money, Payment
+from ollama_kit.jobs.contract.facts.contract_dates import is_iso
+from ollama_kit.jobs.contract.facts.fact_values import Fact, Length, Money, Payment
 from ollama_kit.jobs.contract.passages import ContractText, Evidence
 from ollama_kit.jobs.contract.structure.outline import Outline
 

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import islice
 
 from ollama_kit.jobs.contract.contract_facts import ContractFacts, Risk
-from ollama_kit.jobs.contract.facts.values import Provision
+from ollama_kit.jobs.contract.facts.fact_values import Provision
 from ollama_kit.jobs.contract.passages import ContractText
 
 MOST_EACH = 5

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 from ollama_kit.jobs.contract.passages import ContractText
-from ollama_kit.jobs.contract.structure.numbering import Kind, Mark, marks_in
+from ollama_kit.jobs.contract.structure.clause_numbers import Kind, Mark, marks_in
 
 LARGEST_GAP = 3
 """How far a number may be ahead of the one before: a deleted clause leaves a gap, a quantity a larger one."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 from ollama_kit.jobs.contract.passages import ContractText, Evidence
-from ollama_kit.jobs.contract.structure.numbering import HAN, NUMBER_WORDS, ordinal, tried
+from ollama_kit.jobs.contract.structure.back_matter import Attachment
+from ollama_kit.jobs.contract.structure.clause_numbers import HAN, NUMBER_WORDS, ordinal, tried
 from ollama_kit.jobs.contract.structure.outline import Clause, Outline
-from ollama_kit.jobs.contract.structure.parts import Attachment
 from ollama_kit.text.pattern_search import any_of, matches_near
 
 

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 from ollama_kit.lazy import exports
 
 if TYPE_CHECKING:
-    from ollama_kit.jobs.contract.writers.data import facts_as_dict as facts_as_dict
     from ollama_kit.jobs.contract.writers.files import FORMATS as FORMATS, write_files as write_files
-    from ollama_kit.jobs.contract.writers.markdown import write_markdown as write_markdown
-    from ollama_kit.jobs.contract.writers.page import write_html as write_html
-    from ollama_kit.jobs.contract.writers.record import report_as_dict as report_as_dict, write_json as write_json
+    from ollama_kit.jobs.contract.writers.page import write_html as write_html, write_markdown as write_markdown
+    from ollama_kit.jobs.contract.writers.report_json import (
+        facts_as_dict as facts_as_dict,
+        report_as_dict as report_as_dict,
+        write_json as write_json,
+    )
     from ollama_kit.jobs.contract.writers.table import write_csv as write_csv
     from ollama_kit.jobs.contract.writers.workbook import write_xlsx as write_xlsx
 else:

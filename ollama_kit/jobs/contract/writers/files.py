@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from ollama_kit.documents.pages.output_files import chosen_formats, numbered, safe_stem, write_all
-from ollama_kit.jobs.contract.report import ContractReport
-from ollama_kit.jobs.contract.writers.markdown import write_markdown
-from ollama_kit.jobs.contract.writers.page import write_html
-from ollama_kit.jobs.contract.writers.record import write_json
+from ollama_kit.jobs.contract.contract_report import ContractReport
+from ollama_kit.jobs.contract.writers.page import write_html, write_markdown
+from ollama_kit.jobs.contract.writers.report_json import write_json
 from ollama_kit.jobs.contract.writers.table import write_csv
 from ollama_kit.jobs.contract.writers.workbook import write_xlsx
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from ollama_kit.documents.pages.escaping import one_line
 from ollama_kit.jobs.contract.passages import Evidence
 from ollama_kit.jobs.contract.structure.outline import Outline
-from ollama_kit.jobs.contract.writers.terms import TERMS, term_of
+from ollama_kit.jobs.contract.writers.glossary import TERMS, term_of
 from ollama_kit.jobs.contract.writers.view_model import Level, Mark, Proof
 from ollama_kit.jobs.contract.writers.wording import words_of
 

@@ -12,8 +12,8 @@ from typing import Any
 from ollama_kit.documents.pages.escaping import one_line
 from ollama_kit.jobs.contract.answers import Answer, Answered, Notice, PlainSummary, Sentence
 from ollama_kit.jobs.contract.topics import PROVISIONS
+from ollama_kit.jobs.contract.writers.glossary import term_of, topic_of
 from ollama_kit.jobs.contract.writers.labels import Speech
-from ollama_kit.jobs.contract.writers.terms import term_of, topic_of
 from ollama_kit.jobs.contract.writers.view_model import Item, Mark, Proof, Row
 
 AGREEMENTS = ("agree", "differ", "rules_only", "model_only")

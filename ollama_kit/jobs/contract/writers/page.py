@@ -1,19 +1,26 @@
-"""A report as one HTML page that needs nothing else: the facts beside the contract, each quote a link into its text."""
+"""A report as one page for people: in Markdown, for whoever reads before signing, and in HTML that needs nothing else,
+the facts beside the contract. Each answer has the words that prove it; in HTML a quote is a link into the text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from ollama_kit.documents.pages.escaping import escape_html
-from ollama_kit.documents.pages.page_templates import StyleSheet, read_style
-from ollama_kit.jobs.contract.report import ContractReport
+from ollama_kit.documents.pages.page_templates import StyleSheet, read_style, render_markdown
+from ollama_kit.jobs.contract.contract_report import ContractReport
+from ollama_kit.jobs.contract.writers.glossary import term_of
 from ollama_kit.jobs.contract.writers.source_pane import read_pane
-from ollama_kit.jobs.contract.writers.terms import term_of
 from ollama_kit.jobs.contract.writers.view import view_of
 from ollama_kit.templating import render_page
 
-TEMPLATE = "jobs/contract/report.html.jinja"
+MARKDOWN = "jobs/contract/report.md.jinja"
+HTML = "jobs/contract/report.html.jinja"
 STYLE = "jobs/contract/report.css"
+
+
+def write_markdown(report: ContractReport) -> str:
+    """The report in the contract's language. What is unproven, contradicted or absent says so."""
+    return render_markdown(MARKDOWN, {"view": view_of(report)})
 
 
 def write_html(report: ContractReport) -> str:
@@ -32,7 +39,7 @@ def write_html(report: ContractReport) -> str:
         "style": Markup(style.text),
         "policy": style.policy,
     }
-    return render_page(TEMPLATE, values, escape_html)
+    return render_page(HTML, values, escape_html)
 
 
 def _highlights(numbers: Sequence[int]) -> str:

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from ollama_kit.documents.pages.escaping import one_line
 from ollama_kit.jobs.contract.contract_facts import ContractFacts, Risk
-from ollama_kit.jobs.contract.facts.values import Fact, Length, Money, Party, Payment, Provision, Rate, Value
+from ollama_kit.jobs.contract.facts.fact_values import Fact, Length, Money, Party, Payment, Provision, Rate, Value
 from ollama_kit.jobs.contract.topics import PROVISIONS, TOPICS
+from ollama_kit.jobs.contract.writers.glossary import TERMS, term_of, topic_of
 from ollama_kit.jobs.contract.writers.labels import Speech, number
-from ollama_kit.jobs.contract.writers.terms import TERMS, term_of, topic_of
 from ollama_kit.jobs.contract.writers.view_model import Item, Row
 
 RATES = ("penalty", "tax", "payment", "interest", "other")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from io import StringIO
 
 from ollama_kit.documents.pages.escaping import cut_cell, inert, one_line
-from ollama_kit.jobs.contract.report import ContractReport
+from ollama_kit.jobs.contract.contract_report import ContractReport
 from ollama_kit.jobs.contract.writers.view import view_of
 from ollama_kit.jobs.contract.writers.view_model import Item, Level, Mark, Row, View
 from ollama_kit.jobs.contract.writers.wording import words_of

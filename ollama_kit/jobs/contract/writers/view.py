@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from ollama_kit.documents.pages.escaping import one_line
 from ollama_kit.jobs.contract.answers import Answered
-from ollama_kit.jobs.contract.report import ContractReport
+from ollama_kit.jobs.contract.contract_report import ContractReport
 from ollama_kit.jobs.contract.writers import model_rows, rule_rows
+from ollama_kit.jobs.contract.writers.glossary import TERMS, term_of
 from ollama_kit.jobs.contract.writers.labels import Speech
-from ollama_kit.jobs.contract.writers.terms import TERMS, term_of
 from ollama_kit.jobs.contract.writers.view_model import Clause, Hidden, Item, Numbering, Proof, Row, Section, View
 
 DEEPEST_CLAUSE = 1

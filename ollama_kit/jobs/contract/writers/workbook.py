@@ -13,7 +13,7 @@ from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from ollama_kit.documents.pages.escaping import cut_cell, piece_of_text
 from ollama_kit.errors import UsageError
-from ollama_kit.jobs.contract.report import ContractReport
+from ollama_kit.jobs.contract.contract_report import ContractReport
 from ollama_kit.jobs.contract.writers.table import Cell, table_of, text_of
 from ollama_kit.jobs.contract.writers.wording import words_of
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 
 from ollama_kit.jobs.wechat.message import Group, Kind
-from ollama_kit.jobs.wechat.readers.blocks import Block, Stray, read_blocks
 from ollama_kit.jobs.wechat.readers.kinds import of_system
 from ollama_kit.jobs.wechat.readers.memotrace import group_of_file
-from ollama_kit.jobs.wechat.readers.moments import moment
 from ollama_kit.jobs.wechat.readers.record import Broken, Event, Note, Options, Record
 from ollama_kit.jobs.wechat.readers.stream import Source
+from ollama_kit.jobs.wechat.readers.text_blocks import Block, Stray, read_blocks
+from ollama_kit.jobs.wechat.readers.timestamps import moment
 
 LINE = re.compile(r"\[[A-Z]+\]\[(?P<time>[^\]]{19})\]\[[^\]]*\] - (?P<rest>.*)")
 _RECEIVED: tuple[tuple[str, Kind], ...] = (

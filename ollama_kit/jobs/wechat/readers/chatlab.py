@@ -11,7 +11,6 @@ from ollama_kit.jobs.wechat.readers.json_items import Head, read_json
 from ollama_kit.jobs.wechat.readers.kinds import of_system
 from ollama_kit.jobs.wechat.readers.marks import of_brackets
 from ollama_kit.jobs.wechat.readers.memotrace import group_of_file
-from ollama_kit.jobs.wechat.readers.moments import stamp
 from ollama_kit.jobs.wechat.readers.record import (
     ITEM_PROBLEMS,
     Broken,
@@ -24,6 +23,7 @@ from ollama_kit.jobs.wechat.readers.record import (
     problem_of,
 )
 from ollama_kit.jobs.wechat.readers.stream import Source
+from ollama_kit.jobs.wechat.readers.timestamps import stamp
 
 _KINDS: dict[int, Kind] = {
     0: "text",

@@ -12,9 +12,9 @@ from ollama_kit.jobs.wechat.readers.csv_rows import read_csv
 from ollama_kit.jobs.wechat.readers.json_items import Item, read_json
 from ollama_kit.jobs.wechat.readers.kinds import by_type, named, of_system
 from ollama_kit.jobs.wechat.readers.marks import BARE, Content
-from ollama_kit.jobs.wechat.readers.moments import moment
 from ollama_kit.jobs.wechat.readers.record import Event, Options, Record, Reply
 from ollama_kit.jobs.wechat.readers.stream import Source
+from ollama_kit.jobs.wechat.readers.timestamps import moment
 
 SYSTEM = "系统消息"
 CSV_HEADER = ("Time", "SenderName", "Sender", "TalkerName", "Talker", "Content")

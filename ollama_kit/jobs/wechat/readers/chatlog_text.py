@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from datetime import date, datetime
 
 from ollama_kit.jobs.wechat.message import Group
-from ollama_kit.jobs.wechat.readers.blocks import Block, Stray, read_blocks
 from ollama_kit.jobs.wechat.readers.chatlog import SYSTEM, of_text
 from ollama_kit.jobs.wechat.readers.kinds import of_system
 from ollama_kit.jobs.wechat.readers.memotrace import group_of_file
-from ollama_kit.jobs.wechat.readers.moments import dated, moment
 from ollama_kit.jobs.wechat.readers.record import ROW_PROBLEMS, Broken, Event, Note, Options, Record, problem_of
 from ollama_kit.jobs.wechat.readers.stream import Source
+from ollama_kit.jobs.wechat.readers.text_blocks import Block, Stray, read_blocks
+from ollama_kit.jobs.wechat.readers.timestamps import dated, moment
 
 TIME = r"(?P<time>(?:(?:\d{4}-)?\d{2}-\d{2} )?\d{2}:\d{2}:\d{2})"
 _HEADER = re.compile(

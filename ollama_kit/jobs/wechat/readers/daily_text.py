@@ -14,10 +14,10 @@ from ollama_kit.jobs.wechat.message import Group
 from ollama_kit.jobs.wechat.readers.kinds import of_system, sounds_like_system
 from ollama_kit.jobs.wechat.readers.marks import of_memotrace
 from ollama_kit.jobs.wechat.readers.memotrace import group_of_file
-from ollama_kit.jobs.wechat.readers.moments import moment
 from ollama_kit.jobs.wechat.readers.record import Broken, Event, Note, Options, Record
 from ollama_kit.jobs.wechat.readers.stream import Source
 from ollama_kit.jobs.wechat.readers.timed_text import marked_or_quote
+from ollama_kit.jobs.wechat.readers.timestamps import moment
 
 DAY = re.compile(r"\*{8,}(\d{4}-\d{2}-\d{2})\*{8,}")
 _SPEAKER = re.compile(r"(?!- \d)([^:\n]{0,64}):(.*)")

@@ -80,9 +80,9 @@ def _lines(begins: Callable[[str, bool], object], read: Reader, dialect: str = "
 
 def _database(of_these: Callable[[frozenset[str]], bool], reader: Literal["read_v3", "read_v4"]) -> ChatReader:
     def reads(file: ChatFile, options: Options) -> Iterator[Event]:
-        from ollama_kit.jobs.wechat.readers import database  # sqlite3 is for these files only
+        from ollama_kit.jobs.wechat.readers import wechat_database  # sqlite3 is for these files only
 
-        read = database.read_v3 if reader == "read_v3" else database.read_v4
+        read = wechat_database.read_v3 if reader == "read_v3" else wechat_database.read_v4
         return read(file.path, options)
 
     return ChatReader(lambda file: 0 if of_these(file.tables) else None, reads, "item")

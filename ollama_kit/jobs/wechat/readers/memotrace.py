@@ -11,9 +11,9 @@ from ollama_kit.jobs.wechat.readers.appmsg import of_xml
 from ollama_kit.jobs.wechat.readers.csv_rows import read_csv
 from ollama_kit.jobs.wechat.readers.kinds import by_type, named, of_system
 from ollama_kit.jobs.wechat.readers.marks import memotrace_part, of_memotrace, split_memotrace_quote
-from ollama_kit.jobs.wechat.readers.moments import moment, stamp
 from ollama_kit.jobs.wechat.readers.record import Event, Note, Options, Record, Reply
 from ollama_kit.jobs.wechat.readers.stream import Source
+from ollama_kit.jobs.wechat.readers.timestamps import moment, stamp
 
 V2_HEADER = ("消息ID", "类型", "发送人", "时间", "内容", "备注", "昵称", "更多信息")
 V1_HEADER = (

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ollama_kit.jobs.wechat.readers.blocks import Stray, read_blocks
 from ollama_kit.jobs.wechat.readers.kinds import of_system, sounds_like_system
 from ollama_kit.jobs.wechat.readers.marks import of_brackets
 from ollama_kit.jobs.wechat.readers.memotrace import group_of_file
-from ollama_kit.jobs.wechat.readers.moments import moment
 from ollama_kit.jobs.wechat.readers.record import Broken, Event, Options, Record
 from ollama_kit.jobs.wechat.readers.stream import Source
+from ollama_kit.jobs.wechat.readers.text_blocks import Stray, read_blocks
+from ollama_kit.jobs.wechat.readers.timestamps import moment
 
 _DATE = r"\d{4}[-/.年]\d{1,2}[-/.月]\d{1,2}日?"
 _CLOCK = r"(?:上午|下午|中午|晚上|凌晨)?[ \t]?\d{1,2}:\d{2}(?::\d{2})?(?: ?[AP]M)?"

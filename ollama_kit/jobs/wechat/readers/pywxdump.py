@@ -12,9 +12,9 @@ from ollama_kit.jobs.wechat.message import Group
 from ollama_kit.jobs.wechat.readers.csv_rows import read_csv
 from ollama_kit.jobs.wechat.readers.json_items import read_json
 from ollama_kit.jobs.wechat.readers.kinds import named, of_system
-from ollama_kit.jobs.wechat.readers.moments import moment
 from ollama_kit.jobs.wechat.readers.record import Event, Note, Options, Record, Reply, problem_of
 from ollama_kit.jobs.wechat.readers.stream import Source, open_source
+from ollama_kit.jobs.wechat.readers.timestamps import moment
 
 CSV_HEADER = ("id", "MsgSvrID", "type_name", "is_sender", "talker", "room_name", "msg", "src", "CreateTime")
 USERS = "users.json"

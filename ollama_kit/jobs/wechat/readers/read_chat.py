@@ -11,9 +11,9 @@ from pathlib import Path
 from ollama_kit.errors import ChatError
 from ollama_kit.jobs.wechat.message import CHINA, Message, Place
 from ollama_kit.jobs.wechat.readers.quotes import Remembered
+from ollama_kit.jobs.wechat.readers.read_report import BrokenRow, ReadReport
 from ollama_kit.jobs.wechat.readers.recognize import Recognized, recognize
 from ollama_kit.jobs.wechat.readers.record import Broken, Event, Note, Options, Record
-from ollama_kit.jobs.wechat.readers.report import BrokenRow, ReadReport
 
 LIMIT_BROKEN = 100
 _INVISIBLE = dict.fromkeys(

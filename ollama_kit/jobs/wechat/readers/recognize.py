@@ -45,9 +45,9 @@ class ChatFile:
         """The names of its tables, if it is a database of SQLite. ChatError where that is damaged."""
         if not self.is_database:
             return frozenset()
-        from ollama_kit.jobs.wechat.readers import database  # sqlite3 is for these files only
+        from ollama_kit.jobs.wechat.readers import wechat_database  # sqlite3 is for these files only
 
-        return database.tables_of(self.path)
+        return wechat_database.tables_of(self.path)
 
     @property
     def is_database(self) -> bool:

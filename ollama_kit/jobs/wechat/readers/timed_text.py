@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from ollama_kit.jobs.wechat.message import Group
-from ollama_kit.jobs.wechat.readers.blocks import Block, Stray, read_blocks
 from ollama_kit.jobs.wechat.readers.kinds import of_system, sounds_like_system
 from ollama_kit.jobs.wechat.readers.marks import (
     Content,
@@ -17,9 +16,10 @@ from ollama_kit.jobs.wechat.readers.marks import (
     split_memotrace_quote,
 )
 from ollama_kit.jobs.wechat.readers.memotrace import group_of_file
-from ollama_kit.jobs.wechat.readers.moments import moment
 from ollama_kit.jobs.wechat.readers.record import Broken, Event, Options, Record, Reply
 from ollama_kit.jobs.wechat.readers.stream import Source
+from ollama_kit.jobs.wechat.readers.text_blocks import Block, Stray, read_blocks
+from ollama_kit.jobs.wechat.readers.timestamps import moment
 
 HEADER = re.compile(r"(\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2})(?: (.*))?")
 _INLINE_NOTICE = re.compile(r"^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2} \S.*\r?\n\r?\n", re.MULTILINE)

@@ -11,10 +11,10 @@ from ollama_kit.jobs.wechat.readers.json_items import Head, Item, read_json
 from ollama_kit.jobs.wechat.readers.kinds import by_type, named, of_system
 from ollama_kit.jobs.wechat.readers.marks import of_brackets, split_bracket_quote
 from ollama_kit.jobs.wechat.readers.memotrace import group_of_file
-from ollama_kit.jobs.wechat.readers.moments import moment, stamp
 from ollama_kit.jobs.wechat.readers.record import Event, Options, Record, Reply
 from ollama_kit.jobs.wechat.readers.stream import Source
 from ollama_kit.jobs.wechat.readers.timed_text import is_notice, weflow_content
+from ollama_kit.jobs.wechat.readers.timestamps import moment, stamp
 
 WECLONE_HEADER = ("id", "MsgSvrID", "type_name", "is_sender", "talker", "msg", "src", "CreateTime")
 _WECLONE: dict[str, Kind] = {"image": "image", "video": "video", "sticker": "sticker", "voice": "voice", "file": "file"}

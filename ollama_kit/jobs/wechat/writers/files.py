@@ -8,9 +8,8 @@ from pathlib import Path
 from ollama_kit.documents.pages.output_files import chosen_formats, numbered, safe_stem, write_all
 from ollama_kit.jobs.wechat.summary import Summary
 from ollama_kit.jobs.wechat.writers.calendar import write_ics
-from ollama_kit.jobs.wechat.writers.data import write_csv, write_json
-from ollama_kit.jobs.wechat.writers.markdown import write_markdown
-from ollama_kit.jobs.wechat.writers.page import write_html
+from ollama_kit.jobs.wechat.writers.page import write_html, write_markdown
+from ollama_kit.jobs.wechat.writers.summary_data import write_csv, write_json
 
 WRITERS: dict[str, Callable[[Summary], str]] = {
     "json": write_json,

@@ -13,8 +13,9 @@ from ollama_kit.documents.document import HiddenText, Note, ReadDocument
 from ollama_kit.documents.draft import Aside, Draft, DraftParagraph, assemble
 from ollama_kit.jobs.contract.answers import Agreement, Answer, Answered, Answers, Notice, PlainSummary, Sentence
 from ollama_kit.jobs.contract.contract_facts import ContractFacts, Risk, Structure
+from ollama_kit.jobs.contract.contract_report import ContractReport
 from ollama_kit.jobs.contract.extraction import extract_facts
-from ollama_kit.jobs.contract.facts.values import (
+from ollama_kit.jobs.contract.facts.fact_values import (
     Detail,
     Fact,
     Length,
@@ -26,10 +27,9 @@ from ollama_kit.jobs.contract.facts.values import (
     Value,
 )
 from ollama_kit.jobs.contract.passages import Evidence
-from ollama_kit.jobs.contract.report import ContractReport
+from ollama_kit.jobs.contract.structure.back_matter import Attachment
 from ollama_kit.jobs.contract.structure.definitions import Definition
 from ollama_kit.jobs.contract.structure.outline import Clause, Outline
-from ollama_kit.jobs.contract.structure.parts import Attachment
 from ollama_kit.jobs.contract.structure.references import Reference
 from tests.jobs.contract.samples import document
 

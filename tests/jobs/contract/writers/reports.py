@@ -11,10 +11,20 @@ from ollama_kit.documents.document import ReadDocument
 from ollama_kit.documents.reading import read_document
 from ollama_kit.jobs.contract.answers import Answer, Answered, Answers, Notice, PlainSummary, Sentence
 from ollama_kit.jobs.contract.contract_facts import ContractFacts, Risk, Structure
+from ollama_kit.jobs.contract.contract_report import ContractReport
 from ollama_kit.jobs.contract.extraction import extract_facts
-from ollama_kit.jobs.contract.facts.values import Detail, Fact, Length, Money, Party, Payment, Provision, Rate, Value
+from ollama_kit.jobs.contract.facts.fact_values import (
+    Detail,
+    Fact,
+    Length,
+    Money,
+    Party,
+    Payment,
+    Provision,
+    Rate,
+    Value,
+)
 from ollama_kit.jobs.contract.passages import Evidence
-from ollama_kit.jobs.contract.report import ContractReport
 from ollama_kit.jobs.contract.structure.outline import Clause as OutlineClause, Outline
 from tests.jobs.contract.samples import FOLDER, document
 

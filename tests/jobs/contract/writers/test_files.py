@@ -10,7 +10,7 @@ import pytest
 
 from ollama_kit.errors import UsageError
 from ollama_kit.jobs.contract.answers import PlainSummary, Sentence
-from ollama_kit.jobs.contract.report import ContractReport
+from ollama_kit.jobs.contract.contract_report import ContractReport
 from ollama_kit.jobs.contract.writers import files, write_files
 from tests.jobs.contract.writers.reports import bare
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from markdown_it import MarkdownIt
 
 from ollama_kit.jobs.contract.writers import write_markdown
-from ollama_kit.jobs.contract.writers.terms import TERMS
+from ollama_kit.jobs.contract.writers.glossary import TERMS
 from ollama_kit.jobs.contract.writers.wording import WORDS
 from tests.jobs.contract.writers.dressed import NASTY, SPANS, Spans, dressed
 from tests.jobs.contract.writers.reports import bare, english, pinned, sale

@@ -15,7 +15,7 @@ from lxml import html as lxml_html
 
 from ollama_kit.documents.pages.escaping import piece_of_text
 from ollama_kit.errors import SpecError
-from ollama_kit.jobs.contract.report import ContractReport
+from ollama_kit.jobs.contract.contract_report import ContractReport
 from ollama_kit.jobs.contract.writers import page as page_module, write_html
 from ollama_kit.jobs.contract.writers.source_pane import read_pane
 from ollama_kit.jobs.contract.writers.view import view_of
@@ -154,7 +154,7 @@ def test_headings_go_down_by_one_and_landmarks_have_names() -> None:
 def test_a_template_of_the_users_own_is_escaped_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A template can be replaced, and what it prints is escaped without its doing; so can the style sheet, if it keeps
     the page's promise."""
-    mine = tmp_path / "templates" / page_module.TEMPLATE
+    mine = tmp_path / "templates" / page_module.HTML
     mine.parent.mkdir(parents=True)
     mine.write_text("<p>{{ view.title }}</p>", encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -16,7 +16,7 @@ from hypothesis import given, settings, strategies as st
 
 from ollama_kit.documents.pages.escaping import LONGEST_CELL, cut_cell, inert, piece_of_text
 from ollama_kit.errors import UsageError
-from ollama_kit.jobs.contract.report import ContractReport
+from ollama_kit.jobs.contract.contract_report import ContractReport
 from ollama_kit.jobs.contract.writers import write_csv, write_files, write_xlsx
 from ollama_kit.jobs.contract.writers.table import table_of, text_of
 from tests.jobs.contract.writers.dressed import NASTY, dressed

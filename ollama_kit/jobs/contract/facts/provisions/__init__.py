@@ -1,8 +1,8 @@
 """What a contract provides on a topic, sentence by sentence, with the particulars in each.
 
-rules       what a rule is: the words that a sentence must have, and the particulars that are read from it
-renewal, trade, liability, secrecy, ending     the rules, by topic
-reading     read_provisions
+provision_rule   what a rule is: the words that a sentence must have, and the particulars that are read from it
+renewal, trade, liability, secrecy, ending   the rules, by topic
+extractor        read_provisions
 
 Names of particulars, and their values where they are not the contract's words (lengths of time are "30 day", rates
 "0.05% per day", amounts "CNY 500000", dates ISO):

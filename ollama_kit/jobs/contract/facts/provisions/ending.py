@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ollama_kit.jobs.contract.facts.provisions.rules import PARTY, SIDE, Figure, Rule, Said
+from ollama_kit.jobs.contract.facts.provisions.provision_rule import PARTY, SIDE, Figure, Rule, Said
 
 _END = r"(?:解除|终止)(?!之?日?[后时起])"
 _FOR_CAUSE = (

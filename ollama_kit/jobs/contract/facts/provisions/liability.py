@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ollama_kit.jobs.contract.facts.provisions.rules import PARTY, SIDE, Figure, Rule, Said
+from ollama_kit.jobs.contract.facts.provisions.provision_rule import PARTY, SIDE, Figure, Rule, Said
 
 _INDIRECT = r"(?:indirect|incidental|consequential|special|punitive|exemplary)"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ollama_kit.jobs.contract.facts.provisions.rules import Figure, Rule, Said
+from ollama_kit.jobs.contract.facts.provisions.provision_rule import Figure, Rule, Said
 
 _AGAIN = "(?:续期|续约|续签|续订|续租|续展|顺延|展期|延续|延长)"
 _PERIOD = Figure(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ollama_kit.jobs.contract.facts.provisions.rules import PARTY, SIDE, Figure, Rule, Said
+from ollama_kit.jobs.contract.facts.provisions.provision_rule import PARTY, SIDE, Figure, Rule, Said
 
 _RIGHTS = r"(?:知识产权|著作权|版权|专利(?:申请)?权?|商标权?|技术成果|工作成果|研发成果|开发成果|软件)"
 _ENGLISH_RIGHTS = (

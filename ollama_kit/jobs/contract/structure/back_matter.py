@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from ollama_kit.jobs.contract.passages import ContractText
-from ollama_kit.jobs.contract.structure.numbering import HAN
+from ollama_kit.jobs.contract.structure.clause_numbers import HAN
 from ollama_kit.text.pattern_search import any_of, matches_near, windows
 
 

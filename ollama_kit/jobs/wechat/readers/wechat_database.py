@@ -16,7 +16,6 @@ from ollama_kit.errors import ChatError
 from ollama_kit.jobs.wechat.message import Group, Kind
 from ollama_kit.jobs.wechat.readers.appmsg import of_xml, reply_of, system_text
 from ollama_kit.jobs.wechat.readers.kinds import APP, by_type, of_system
-from ollama_kit.jobs.wechat.readers.moments import stamp
 from ollama_kit.jobs.wechat.readers.packed import ZSTD_MAGIC, sender_in_extra, unpack_lz4, unpack_zstd
 from ollama_kit.jobs.wechat.readers.record import (
     ITEM_PROBLEMS,
@@ -28,6 +27,7 @@ from ollama_kit.jobs.wechat.readers.record import (
     checked,
     problem_of,
 )
+from ollama_kit.jobs.wechat.readers.timestamps import stamp
 
 MAGIC = b"SQLite format 3\0"
 

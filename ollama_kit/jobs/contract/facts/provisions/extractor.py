@@ -7,13 +7,13 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from functools import cache
 
+from ollama_kit.jobs.contract.facts.fact_values import Detail, Provision
 from ollama_kit.jobs.contract.facts.provisions.ending import ENDING
 from ollama_kit.jobs.contract.facts.provisions.liability import LIABILITY
+from ollama_kit.jobs.contract.facts.provisions.provision_rule import Rule
 from ollama_kit.jobs.contract.facts.provisions.renewal import RENEWAL
-from ollama_kit.jobs.contract.facts.provisions.rules import Rule
 from ollama_kit.jobs.contract.facts.provisions.secrecy import SECRECY
 from ollama_kit.jobs.contract.facts.provisions.trade import TRADE
-from ollama_kit.jobs.contract.facts.values import Detail, Provision
 from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.structure.outline import Clause, Outline
 from ollama_kit.jobs.contract.topics import PROVISIONS, TOPICS

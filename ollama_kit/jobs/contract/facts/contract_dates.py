@@ -10,10 +10,10 @@ from fractions import Fraction
 
 from ollama_kit.jobs.contract.facts.chinese_moments import find_chinese
 from ollama_kit.jobs.contract.facts.english_moments import find_english
+from ollama_kit.jobs.contract.facts.fact_values import Fact, Value, fact
 from ollama_kit.jobs.contract.facts.found_moments import Found, Moments
-from ollama_kit.jobs.contract.facts.values import Fact, Value, fact
 from ollama_kit.jobs.contract.passages import ContractText
-from ollama_kit.jobs.contract.structure.parts import Parts
+from ollama_kit.jobs.contract.structure.back_matter import Parts
 from ollama_kit.text.dates.written import parse_dates
 
 SIGNING = ("签订日期/签署日期/日期：", "于…签署", "made/entered into/dated as of …", "Date: (signatures)")

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 
 @dataclass(frozen=True)
-class FoldedViews:
+class SeenRequest:
     """One request as it arrived. `path` without the query; header names in lower case.
 
     `hung_up` is set when the client closed the connection before it had the whole answer.
@@ -75,7 +75,7 @@ class Reply:
         return replace(self, parts=(*parts, *self.parts))
 
 
-Answer = Reply | Callable[[FoldedViews], Reply]
+Answer = Reply | Callable[[SeenRequest], Reply]
 
 # -- answers
 
@@ -175,10 +175,10 @@ def chat_values(
     return [*({**head, "message": message, "done": False} for message in said), {**head, **end}]
 
 
-def chat(content: str, **how: Any) -> Callable[[FoldedViews], Reply]:
+def chat(content: str, **how: Any) -> Callable[[SeenRequest], Reply]:
     """A chat's answer, streamed or whole as the request asked (see `chat_values` for `how`)."""
 
-    def answer(seen: FoldedViews) -> Reply:
+    def answer(seen: SeenRequest) -> Reply:
         values = chat_values(content, **how)
         if seen.json.get("stream", True):
             return lines(*values)
@@ -248,6 +248,6 @@ def tags(*names: str, digest: str = "d" * 64) -> Reply:
     return as_json({"models": models})
 
 
-def bodies(requests: Iterable[FoldedViews]) -> list[Any]:
+def bodies(requests: Iterable[SeenRequest]) -> list[Any]:
     """The JSON bodies of requests."""
     return [seen.json for seen in requests]

@@ -31,10 +31,10 @@ from tests.answers import (
     Answer,
     Do,
     Fault,
-    FoldedViews,
     Framing,
     Part,
     Reply,
+    SeenRequest,
     Wait,
     as_json,
     bodies,
@@ -66,7 +66,7 @@ __all__ = [
     "Framing",
     "Part",
     "Reply",
-    "FoldedViews",
+    "SeenRequest",
     "Wait",
     "as_json",
     "bodies",
@@ -104,7 +104,7 @@ class ScriptedServer:
     ) -> None:
         """`certificate` is (certificate file, key file) and makes it speak TLS."""
         self.prefix = prefix
-        self.requests: list[FoldedViews] = []
+        self.requests: list[SeenRequest] = []
         self.unexpected: list[tuple[str, str]] = []
         self.handler_errors: list[BaseException] = []
         self._queued: dict[tuple[str, str], deque[Answer]] = defaultdict(deque)
@@ -149,7 +149,7 @@ class ScriptedServer:
         with self._lock:
             self._always[method, path] = answer
 
-    def seen(self, method: str, path: str) -> list[FoldedViews]:
+    def seen(self, method: str, path: str) -> list[SeenRequest]:
         """The requests of one kind so far."""
         with self._lock:
             return [seen for seen in self.requests if (seen.method, seen.path) == (method, path)]
@@ -227,7 +227,7 @@ class ScriptedServer:
                 self._connections.discard(connection)
             _quietly(connection.close)
 
-    def _answer(self, connection: socket.socket, seen: FoldedViews) -> bool:
+    def _answer(self, connection: socket.socket, seen: SeenRequest) -> bool:
         """Sends the answer to one request; False where the connection is not to be used again."""
         key = (seen.method, seen.path)
         with self._lock:
@@ -244,7 +244,7 @@ class ScriptedServer:
             seen.hung_up.set()
             return False
 
-    def _send(self, connection: socket.socket, seen: FoldedViews, reply: Reply) -> bool:
+    def _send(self, connection: socket.socket, seen: SeenRequest, reply: Reply) -> bool:
         if reply.framing != "raw":
             connection.sendall(_head(reply))
         body = seen.method != "HEAD"
@@ -280,7 +280,7 @@ def _chunk(data: bytes) -> bytes:
     return b"%x\r\n%s\r\n" % (len(data), data)
 
 
-def _break(connection: socket.socket, fault: Fault, seen: FoldedViews) -> None:
+def _break(connection: socket.socket, fault: Fault, seen: SeenRequest) -> None:
     if fault == "reset":
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     elif fault == "hang":
@@ -289,7 +289,7 @@ def _break(connection: socket.socket, fault: Fault, seen: FoldedViews) -> None:
         seen.hung_up.set()
 
 
-def _read_request(reader: Any, prefix: str, number: int) -> FoldedViews | None:
+def _read_request(reader: Any, prefix: str, number: int) -> SeenRequest | None:
     """The next request of a connection, None at its end."""
     start = reader.readline().decode("latin-1").split()
     if len(start) != 3:
@@ -305,7 +305,7 @@ def _read_request(reader: Any, prefix: str, number: int) -> FoldedViews | None:
         if len(body) < wanted:
             return None
     path = urlsplit(start[1]).path if start[0] != "CONNECT" else start[1]
-    return FoldedViews(start[0], path.removeprefix(prefix), headers, body, start[1], number)
+    return SeenRequest(start[0], path.removeprefix(prefix), headers, body, start[1], number)
 
 
 def _read_chunks(reader: Any) -> bytes:

@@ -154,7 +154,7 @@ def test_a_switched_off_command_is_unknown(
     add("kit-greet", {COMMANDS: {"greet": "greet_mod:greet"}}, {"greet_mod": "raise SystemExit"})
     monkeypatch.setenv(VARIABLE, "none")
     assert main(["greet"]) == 2
-    assert "There is no command 'greet'" in capsys.readouterr().err
+    assert "No such command 'greet'" in capsys.readouterr().err
     assert "greet_mod" not in sys.modules
 
 
@@ -174,7 +174,7 @@ def test_metadata_is_read_as_the_standard_library_reads_it(
     """Comments, white space, extras, an egg-info, a zip file, a distribution that hides a later one of its name: what
     importlib.metadata finds, we find."""
     (add("kit-a", {}) / "entry_points.txt").write_text(
-        "# who\n[console_scripts]\nx=y:z\n\n[ollama_kit.stages]\n; none\n  a =  m.a : A [extra]\nb=m.a:A.b\n",
+        "# who\n[console_scripts]\nx=y:z\n\n[ollama_kit.stages]\n  a =  m.a : A [extra]\nb=m.a:A.b\n",
         encoding="utf-8",
     )
     egg = site / "kit_egg.egg-info"
@@ -284,7 +284,7 @@ def test_doctor_lists_them_and_what_is_wrong(add: Add, capsys: pytest.CaptureFix
     add("kit-greet", {COMMANDS: {"greet": "greet_mod:greet", "scan": "x:y"}}, {"greet_mod": GREET})
     add("kit-broken", {DOCUMENT_READERS: {"odd": "no_such_module:x"}})
     assert main(["doctor", "--json"]) == 1
-    checks = {check["subject"]: check for check in json.loads(capsys.readouterr().out)}
+    checks = {check["subject"]: check for check in json.loads(capsys.readouterr().out)["checks"]}
     assert checks["plug-in command 'greet' of kit-greet 1.0"]["found"] == "greet_mod:greet"
     taken = checks["plug-in command 'scan' of kit-greet 1.0"]
     assert (taken["verdict"], taken["found"]) == ("warning", "left out: the name is taken by ollama-kit")

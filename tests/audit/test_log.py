@@ -97,7 +97,7 @@ def test_another_programs_database_is_not_touched(tmp_path: Path) -> None:
     other, text = tmp_path / "other.db", tmp_path / "notes.txt"
     change(other, "PRAGMA auto_vacuum = FULL", "CREATE TABLE bookmarks (url TEXT)")
     text.write_text("not a database, and long enough to look like the header of one" * 20, encoding="utf-8")
-    for path, said in ((other, "something else"), (text, "not a database")):
+    for path, said in ((other, "another program's database"), (text, "not a database")):
         before = path.read_bytes()
         with pytest.raises(AuditError, match=said):
             open_log(path)

@@ -17,7 +17,7 @@ from ollama_kit.builder.build_records import NAMESPACE
 from ollama_kit.errors import BuildError, BuildMismatch, GGUFError, OllamaKitError, RemoteHostRefused, ServerRefused
 from ollama_kit.server.server import Server
 from tests.builder.conftest import WriteSpec
-from tests.scripted import HANG, Do, FoldedViews, Reply, ScriptedServer, create_ok, empty, error, lines, show, tags
+from tests.scripted import HANG, Do, Reply, ScriptedServer, SeenRequest, create_ok, empty, error, lines, show, tags
 
 BASE = "base:latest"
 
@@ -157,7 +157,7 @@ def test_ctrl_c_during_a_create_ends_in_130_with_the_old_model(scripted: Scripte
     def interrupt() -> None:
         process[0].send_signal(signal.SIGINT)
 
-    def create(seen: FoldedViews) -> Reply:
+    def create(seen: SeenRequest) -> Reply:
         return lines({"status": "reading"}).then(Do(interrupt), HANG)
 
     scripted.on("POST", "/api/create", create)

@@ -23,7 +23,7 @@ from ollama_kit.errors import (
 from ollama_kit.settings import Settings
 from ollama_kit.tokens.store import forget_loaded
 from tests.guard.conftest import byte_vocabulary
-from tests.scripted import FoldedViews, Reply, ScriptedServer, as_json, error, show, tags
+from tests.scripted import Reply, ScriptedServer, SeenRequest, as_json, error, show, tags
 
 WINDOW, ROOM = 64, 62  # the byte vocabulary has no end tokens of its own, and the server takes one off for each
 TOO_LONG = "the input length exceeds the context length"
@@ -39,7 +39,7 @@ def vector(text: str) -> list[float]:
     return [float(len(text)), float(ord(text[0])), float(ord(text[-1]))]
 
 
-def embedding(seen: FoldedViews) -> Reply:
+def embedding(seen: SeenRequest) -> Reply:
     """Answers as the server does, one token a byte; refuses what is too long, as it was told to."""
     texts = seen.json["input"]
     assert seen.json["truncate"] is False

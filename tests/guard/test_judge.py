@@ -32,7 +32,7 @@ from ollama_kit.settings import Settings
 from ollama_kit.specs.source import parse_yaml
 from ollama_kit.tokens.store import forget_loaded
 from tests.guard.conftest import CHATML, CONTROL, byte_vocabulary
-from tests.scripted import FoldedViews, Reply, ScriptedServer, chat, error, lines, show
+from tests.scripted import Reply, ScriptedServer, SeenRequest, chat, error, lines, show
 
 SAFE = {
     "llama-guard3": "safe",
@@ -56,7 +56,7 @@ class Bench:
     server: ScriptedServer
     replies: dict[str, Any] = field(default_factory=dict)
 
-    def answer(self, seen: FoldedViews) -> Reply:
+    def answer(self, seen: SeenRequest) -> Reply:
         model = seen.json["model"]
         if model == "m":
             answer: Any = chat("fine")
@@ -327,7 +327,7 @@ def test_a_judge_has_its_own_time(bench: Bench, on_error: str) -> None:
     """The clock passes it in the middle of the verdict: hung up on, and the rule applies. The call has its own."""
     now = [0.0]
 
-    def late(seen: FoldedViews) -> Reply:
+    def late(seen: SeenRequest) -> Reply:
         now[0] += 11.0
         reply: Reply = chat("safe" + " " * 40)(seen)
         return reply

@@ -10,7 +10,7 @@ import pytest
 from ollama_kit import Client, Document, Result
 from ollama_kit.errors import ContextOverflow, UsageError
 from tests.guard.conftest import Say
-from tests.scripted import FoldedViews, Reply, ScriptedServer, chat
+from tests.scripted import Reply, ScriptedServer, SeenRequest, chat
 
 QUOTES = {
     "type": "object",
@@ -21,7 +21,7 @@ LONG = "".join(f"第{number}条 甲方应在{number}日内付款。\n" for numbe
 POLICY = {"context": "map_reduce"}
 
 
-def quoting(seen: FoldedViews) -> Reply:
+def quoting(seen: SeenRequest) -> Reply:
     """Quotes the first whole line of the part that it is shown."""
     shown = re.search(r"第\d+条 甲方应在\d+日内付款。", seen.json["messages"][-1]["content"])
     assert shown

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, make_dataclass, replace
+from dataclasses import dataclass, fields, make_dataclass
 from typing import Any
 
 import pytest
@@ -88,9 +88,10 @@ class Watched:
 
 
 def later(policy: Policy, **more: Any) -> Any:
-    """The policy of a version that has one field more, `watched`, off by default."""
-    kind = make_dataclass("Policy", [("watched", Any, None)], bases=(Policy,), frozen=True)
-    return kind(**{**vars(policy), **more})
+    """The policy of a version that has one key of a stage and one field more, `watched`, off by default."""
+    kind = make_dataclass("Policy", [("bounded", Any, None)], bases=(Policy,), frozen=True)
+    said = {field.name: getattr(policy, field.name) for field in fields(policy)}
+    return kind(**{**said, "settings": tuple(sorted({**dict(policy.settings), **more}.items()))})
 
 
 @pytest.mark.parametrize(("said", "written"), FORMER)
@@ -106,8 +107,8 @@ def test_what_the_version_before_did_not_know_it_never_asked() -> None:
     assert former_repr(later(policy, watched=Watched())) is None
     assert policy.judge is not None
     judge = make_dataclass("JudgeConfig", [("twice", bool, False)], bases=(type(policy.judge),), frozen=True)
-    assert former_repr(replace(policy, judge=judge(**vars(policy.judge)))) == FORMER[3][1]
-    assert former_repr(replace(policy, judge=judge(**vars(policy.judge), twice=True))) is None
+    assert former_repr(policy.with_settings(judge=judge(**vars(policy.judge)))) == FORMER[3][1]
+    assert former_repr(policy.with_settings(judge=judge(**vars(policy.judge), twice=True))) is None
 
 
 def test_a_new_field_changes_no_digest_until_it_says_something() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ollama_kit import AsyncClient, Client
 from ollama_kit.settings import Settings
-from tests.answers import FoldedViews, Reply, chat
+from tests.answers import Reply, SeenRequest, chat
 from tests.scripted import ScriptedServer
 
 CALLERS, CALLS = 8, 5
@@ -21,7 +21,7 @@ SCHEMA = {
 }
 
 
-def answer(seen: FoldedViews) -> Reply:
+def answer(seen: SeenRequest) -> Reply:
     """Says who asked, and puts the placeholder of his secret in; every third time nonsense first."""
     if seen.json["options"]["seed"] % 3 == 0:
         return chat("no JSON")(seen)

@@ -25,7 +25,7 @@ from ollama_kit.guard.policy import Policy
 from ollama_kit.jobs.ledger import Ledger, Outcome, former_task_key, task_key
 from ollama_kit.tokens.store import forget_loaded
 from tests.guard.conftest import CHATML, byte_vocabulary
-from tests.scripted import Reply, ScriptedServer, Seen, chat, show
+from tests.scripted import Reply, ScriptedServer, SeenRequest, chat, show
 
 ROOT = Path(__file__).parents[2]
 LEDGERS = ROOT / "tests" / "data" / "ledgers"
@@ -35,20 +35,20 @@ WECHAT = ("wechat", "summarize", str(CHAT), "--zone", "+08:00")
 CONTRACT = ("contract", "extract", str(ROOT / "examples" / "contracts" / "purchase_contract.txt"), "--policy", "strict")
 
 
-def noting(seen: Seen) -> Reply:
+def noting(seen: SeenRequest) -> Reply:
     """One topic, which rests on the first message shown; what the model of the version before said too."""
     ids = re.findall(r"\[(m\d+)\]", seen.json["messages"][-1]["content"])
     topic = {"title": "读过的部分", "summary": f"{len(ids)} 条消息", "messages": ids[:1]}
     return chat(json.dumps({"topics": [topic], "todos": [], "questions": []}, ensure_ascii=False), piece=4000)(seen)
 
 
-def empty(seen: Seen) -> Reply:
+def empty(seen: SeenRequest) -> Reply:
     """No answer to any question."""
     return chat(json.dumps({name: [] for name in seen.json["format"]["properties"]}), piece=4000)(seen)
 
 
 @contextmanager
-def model(window: int, answer: Callable[[Seen], Reply]) -> Iterator[ScriptedServer]:
+def model(window: int, answer: Callable[[SeenRequest], Reply]) -> Iterator[ScriptedServer]:
     forget_loaded()
     with ScriptedServer(models=["m:latest"]) as server:
         described = show(
@@ -81,7 +81,7 @@ def written(folder: Path) -> dict[str, bytes]:
     [("wechat", 3_000, noting, WECHAT, 5, 2), ("contract", 6_000, empty, CONTRACT, 14, 5)],
 )
 def test_an_unfinished_batch_of_the_version_before_continues(
-    name: str, window: int, answer: Callable[[Seen], Reply], command: tuple[str, ...], total: int, done: int,
+    name: str, window: int, answer: Callable[[SeenRequest], Reply], command: tuple[str, ...], total: int, done: int,
     tmp_path: Path,
 ) -> None:  # fmt: skip
     """What is missing is asked for, and nothing else; the files are those of a batch from its beginning."""

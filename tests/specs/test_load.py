@@ -165,7 +165,7 @@ def test_aliases_that_multiply_are_bounded(write: Write) -> None:
     rows = ["spec: 1", "vars:", "  a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     rows += [f"  a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
     write("\n".join(rows))
-    with pytest.raises(SpecError, match="holds more than"):
+    with pytest.raises(SpecError, match="contains more than"):
         load_spec("mine")
 
 

@@ -191,7 +191,7 @@ def test_a_pydantic_model_is_read_and_built() -> None:
         ('{"type": "strnig"}', "/type: 'strnig' is not"),
         ('{"properties": {"a": {"minLength": "2"}}}', "/properties/a/minLength"),
         ('{\n"a": }', ":2: not JSON"),
-        ('{"type": "object", "type": "array"}', "'type' stands twice"),
+        ('{"type": "object", "type": "array"}', "duplicate key 'type'"),
         ("[]", "expected a JSON Schema"),
         ('{"$ref": "#/$defs/a"}', "nothing is there"),
         ('{"$schema": "https://example.com/mine"}', "dialect"),

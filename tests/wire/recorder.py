@@ -27,7 +27,7 @@ import pytest
 
 from ollama_kit import AsyncClient, Client, Settings
 from ollama_kit.cli.main import main
-from tests.scripted import FoldedViews, Reply, ScriptedServer, as_json, chat, empty, lines, show
+from tests.scripted import Reply, ScriptedServer, SeenRequest, as_json, chat, empty, lines, show
 
 DATA = Path(__file__).parent / "data"
 UPDATING = bool(os.environ.get("OLLAMA_KIT_UPDATE_GOLDENS"))  # read here: a test sees no setting of the user's
@@ -113,7 +113,7 @@ class Wire:
         assert not self.server.unexpected
         return b"".join(map(self._line, self.server.requests))
 
-    def _line(self, seen: FoldedViews) -> bytes:
+    def _line(self, seen: SeenRequest) -> bytes:
         head = f'{{"method": {json.dumps(seen.method)}, "path": {json.dumps(seen.target)}, "body": '.encode()
         return head + self._body(seen.body) + b"}\n"
 
@@ -130,7 +130,7 @@ class Wire:
 
     # -- the server's side
 
-    def _tags(self, seen: FoldedViews) -> Reply:
+    def _tags(self, seen: SeenRequest) -> Reply:
         head = {"modified_at": "2026-01-01T00:00:00Z", "size": 1000}
         return as_json(
             {"models": [{"name": name, "model": name, "digest": self._digest(name), **head} for name in self.installed]}
@@ -141,7 +141,7 @@ class Wire:
         kept = json.dumps(self.installed[name], sort_keys=True).replace(self.blob, "")
         return hashlib.sha256(kept.encode()).hexdigest()
 
-    def _show(self, seen: FoldedViews) -> Reply:
+    def _show(self, seen: SeenRequest) -> Reply:
         kept = self.installed.get(_full(seen.json["model"]))
         if kept is None:
             return as_json({"error": f"model '{seen.json['model']}' not found"}, 404)
@@ -149,7 +149,7 @@ class Wire:
         modelfile = f"# Modelfile\nFROM /models/blobs/sha256-{kept['blob']}\n"
         return show(info=byte_vocabulary(), context_length=100_000, modelfile=modelfile, **fields)
 
-    def _create(self, seen: FoldedViews) -> Reply:
+    def _create(self, seen: SeenRequest) -> Reply:
         body = seen.json
         made = dict(self.installed[_full(body["from"])]) if "from" in body else {"parameters": "", "template": CHATML}
         made.update({key: body[key] for key in ("system", "template") if key in body})
@@ -163,11 +163,11 @@ class Wire:
         self.installed[_full(body["model"])] = made
         return lines({"status": "reading model metadata"}, {"status": "success"})
 
-    def _copy(self, seen: FoldedViews) -> Reply:
+    def _copy(self, seen: SeenRequest) -> Reply:
         self.installed[_full(seen.json["destination"])] = self.installed[_full(seen.json["source"])]
         return empty()
 
-    def _delete(self, seen: FoldedViews) -> Reply:
+    def _delete(self, seen: SeenRequest) -> Reply:
         del self.installed[_full(seen.json["model"])]
         return empty()
 

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from ollama_kit import Document, Message, OllamaKitError, Result
-from tests.scripted import FoldedViews, Reply, as_json, chat, error, lines
+from tests.scripted import Reply, SeenRequest, as_json, chat, error, lines
 from tests.wire.recorder import DATA, Wire, compare, recording
 
 ROOT = Path(__file__).parents[2]
@@ -271,7 +271,7 @@ def awaited(wire: Wire) -> None:
     asyncio.run(calls())
 
 
-def vectors(seen: FoldedViews) -> Reply:
+def vectors(seen: SeenRequest) -> Reply:
     return as_json({"model": "m", "embeddings": [[1.0, 2.0]] * len(seen.json["input"]), "prompt_eval_count": 5})
 
 
@@ -307,7 +307,7 @@ def map_reduce(wire: Wire) -> None:
     """The parts of a text that is too long, each with its own quote."""
     long = "".join(f"第{number}条 甲方应在{number}日内付款。\n" for number in range(1, 400))
 
-    def quoting(seen: FoldedViews) -> Reply:
+    def quoting(seen: SeenRequest) -> Reply:
         found = re.search(r"第\d+条 甲方应在\d+日内付款。", seen.json["messages"][-1]["content"])
         assert found
         return chat(json.dumps({"quote": found[0]}, ensure_ascii=False), piece=400)(seen)
@@ -387,10 +387,10 @@ def tiny_gguf() -> bytes:
     return head + b"\0" * (-len(head) % 32) + b"\1" * 256
 
 
-def filling(**known: Any) -> Callable[[FoldedViews], Reply]:
+def filling(**known: Any) -> Callable[[SeenRequest], Reply]:
     """A model that gives the `known` answers of what it is asked, and an empty list for the rest."""
 
-    def answer(seen: FoldedViews) -> Reply:
+    def answer(seen: SeenRequest) -> Reply:
         names = seen.json["format"]["properties"]
         return chat(json.dumps({name: known.get(name, []) for name in names}, ensure_ascii=False), piece=4000)(seen)
 

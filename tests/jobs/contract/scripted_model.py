@@ -15,7 +15,7 @@ from ollama_kit.jobs.ledger import Ledger
 from ollama_kit.settings import Settings
 from ollama_kit.tokens.store import forget_loaded
 from tests.guard.conftest import CHATML, byte_vocabulary
-from tests.scripted import FoldedViews, Reply, ScriptedServer, chat, show, tags
+from tests.scripted import Reply, ScriptedServer, SeenRequest, chat, show, tags
 
 Said = tuple[Any, Sequence[str]]
 """(value, quotes)"""
@@ -32,7 +32,7 @@ class Told:
     shown: list[str] = field(default_factory=list)
     forms: list[Any] = field(default_factory=list)
 
-    def __call__(self, seen: FoldedViews) -> Reply:
+    def __call__(self, seen: SeenRequest) -> Reply:
         body = seen.json
         text, form = body["messages"][-1]["content"], body["format"]
         self.shown.append(text)

@@ -20,7 +20,7 @@ from ollama_kit.jobs.contract.one_page import one_page
 from ollama_kit.jobs.contract.passages import Evidence
 from ollama_kit.jobs.contract.proof.prover import Prover
 from ollama_kit.jobs.contract.writers import report_as_dict, write_markdown
-from tests.answers import FoldedViews
+from tests.answers import SeenRequest
 from tests.jobs.contract.samples import FOLDER, document
 from tests.jobs.contract.scripted_model import Told, contract_job
 from tests.scripted import chat, error
@@ -300,7 +300,7 @@ def test_a_refusal_of_the_passage_shown_again_loses_no_answer(tmp_path: Path, mo
 def test_a_number_written_with_a_point_is_the_statement_of_that_number() -> None:
     """1.0 is an integer to JSON Schema."""
 
-    def model(seen: FoldedViews) -> Any:
+    def model(seen: SeenRequest) -> Any:
         names = seen.json["format"]["properties"]
         if set(names) == {"quotes"}:
             return chat('{"quotes": [{"claim": 1.0, "quote": "买卖合同"}]}')(seen)
@@ -427,7 +427,7 @@ def test_another_text_is_another_task(tmp_path: Path) -> None:
 def test_a_group_without_a_valid_answer_fails_and_the_rest_stands() -> None:
     """Its questions say why; the others have their answers, and the report is not complete."""
 
-    def model(seen: FoldedViews) -> Any:
+    def model(seen: SeenRequest) -> Any:
         names = seen.json["format"]["properties"]
         broken = "parties" in names
         return chat("{" if broken else json.dumps({name: [] for name in names}))(seen)

@@ -20,7 +20,7 @@ from ollama_kit.jobs.wechat.summary import Summary
 from ollama_kit.settings import Settings
 from ollama_kit.tokens.store import forget_loaded
 from tests.guard.conftest import CHATML, byte_vocabulary
-from tests.scripted import FoldedViews, Reply, ScriptedServer, chat, show
+from tests.scripted import Reply, ScriptedServer, SeenRequest, chat, show
 
 DATA = Path(__file__).parents[2] / "data" / "chat"
 
@@ -39,7 +39,7 @@ class Knowing:
         self.names = {message.id: message.name for message in messages}
         self.asked: list[str] = []
 
-    def __call__(self, seen: FoldedViews) -> Reply:
+    def __call__(self, seen: SeenRequest) -> Reply:
         body = seen.json
         ids = set(re.findall(r"\[(m\d+)\]", body["messages"][-1]["content"]))
         schema = body["format"] if isinstance(body["format"], dict) else {}

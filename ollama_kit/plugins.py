@@ -49,6 +49,7 @@ DOCUMENT_READERS = "ollama_kit.document_readers"
 VARIABLE = "OLLAMA_KIT_PLUGINS"
 OWN = "ollama-kit"
 
+_STAGES = "ollama_kit.guard.pipeline:BY_NAME"
 _CHATS = "ollama_kit.jobs.wechat.readers.formats"
 _DOCUMENTS = "ollama_kit.documents.reading"
 
@@ -76,7 +77,19 @@ SHIPPED: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "wechat": "ollama_kit.cli.wechat:wechat_command",
             "contract": "ollama_kit.cli.contract:contract_command",
         },
-        STAGES: {},
+        STAGES: {
+            "normalize": f"{_STAGES}.normalize",
+            "scanners": f"{_STAGES}.scanners",
+            "private_data": f"{_STAGES}.private_data",
+            "injection": f"{_STAGES}.injection",
+            "control_tokens": f"{_STAGES}.control_tokens",
+            "markup": f"{_STAGES}.markup",
+            "fence": f"{_STAGES}.fence",
+            "evidence": f"{_STAGES}.evidence",
+            "answer_scanners": f"{_STAGES}.answer_scanners",
+            "leak": f"{_STAGES}.leak",
+            "judge": f"{_STAGES}.judge",
+        },
         CHAT_READERS: {
             "memotrace-v2-csv": f"{_CHATS}:MEMOTRACE_V2_CSV",
             "wechatmsg-v1-csv": f"{_CHATS}:WECHATMSG_V1_CSV",

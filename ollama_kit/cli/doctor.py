@@ -198,11 +198,13 @@ def _plug_in_kinds() -> dict[str, type]:
     from click import Command
 
     from ollama_kit.documents.reading import DocumentReader
+    from ollama_kit.guard.pipeline import Stage
     from ollama_kit.jobs.wechat.readers.recognize import ChatReader
 
     return {
         plugins.COMMANDS: Command,
         plugins.JOBS: Command,
+        plugins.STAGES: Stage,
         plugins.CHAT_READERS: ChatReader,
         plugins.DOCUMENT_READERS: DocumentReader,
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,3 +79,17 @@ class Mapped:
 
 
 Option = Words | Number | Mapped
+
+
+CALL_OPTIONS: Mapping[str, Option] = {
+    "context": Words(("error", "drop_oldest", "middle_out", "map_reduce"), "error"),
+    "on_failure": Words(("error", "empty"), "error"),
+    "max_context": Number(int, 64),
+    "attempts": Number(int, 1, 3, removable=False),
+    "max_seconds": Number(float, 0.0),
+    "max_tokens": Number(int, 1),
+    "image_side": Number(int, 16, 1536, removable=False),
+    "image_megapixels": Number(float, 0.001, 50.0, removable=False),
+    "image_megabytes": Number(float, 0.001, 20.0, removable=False),
+}
+"""The keys that belong to no stage, and what each may hold."""

@@ -25,9 +25,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property, lru_cache
+from types import SimpleNamespace
 from typing import Any, Literal, Protocol
 
+from ollama_kit import plugins
 from ollama_kit.errors import GuardBlocked
 from ollama_kit.guard.budget import CallBudget
 from ollama_kit.guard.control_tokens import WELL_KNOWN, ControlTokens, neutralize_control_tokens
@@ -39,7 +41,7 @@ from ollama_kit.guard.judge import Judge, Judged, judge_flow, parse_judge
 from ollama_kit.guard.leaks import find_leaks
 from ollama_kit.guard.markup import disarm_markup
 from ollama_kit.guard.normalize import normalize_text
-from ollama_kit.guard.options import Mapped, Number, Option, Words
+from ollama_kit.guard.options import CALL_OPTIONS, Mapped, Number, Option, Words
 from ollama_kit.guard.passage import ANSWER, INPUTS, OUTSIDE, Passage, TextKind
 from ollama_kit.guard.private.placeholders import Placeholders
 from ollama_kit.guard.private.redaction import redact_private_data
@@ -96,7 +98,7 @@ class StageContext:
     answer: AnswerContext | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Stage:
     """One entry of the pipeline. `texts` are the kinds of text that it sees; `keys` are its keys in a policy, with what
     each may hold; `needs` are the fields of StageContext without which it cannot run. `asks` a model; `reads_value` if
@@ -328,20 +330,61 @@ STAGES: tuple[Stage, ...] = (
 )
 """Every stage that ships, in order."""
 
+BY_NAME = SimpleNamespace(**{stage.name: stage for stage in STAGES})
+"""The same by name, as the entry points of `ollama_kit.stages` refer to them."""
+
 BEFORE: Mapping[Direction, str] = {"input": "control_tokens", "output": "leak", "both": "judge"}
 """Where the stages of installed packages go: before the shipped one of that name."""
 
 
-@cache
 def all_stages() -> tuple[Stage, ...]:
-    """What ships and what installed packages add, in order."""
-    return STAGES
+    """What ships and what installed packages add, in order. One whose key another has is named on stderr and left
+    out."""
+    return _in_order(tuple(plugins.found(plugins.STAGES).values()))
 
 
-@cache
 def stage_options() -> Mapping[str, Option]:
     """Every key of a stage in a policy, in the stages' order, and what it may hold."""
-    return {key: option for stage in all_stages() for key, option in stage.keys.items()}
+    return _options(all_stages())
+
+
+@lru_cache(maxsize=8)
+def _in_order(entries: tuple[plugins.PlugIn, ...]) -> tuple[Stage, ...]:
+    """The stages of these entries: what ships as listed, each other one where `BEFORE` says."""
+    loaded = plugins.loaded(plugins.STAGES, Stage)
+    stages = [stage for plug_in, stage in loaded.items() if plug_in.ships]
+    for plug_in, stage in loaded.items():
+        if plug_in.ships:
+            continue
+        taken = {*CALL_OPTIONS, *_options(tuple(stages))}.intersection(stage.keys)
+        if taken or stage.name in {other.name for other in stages}:
+            clash = f"the key {min(taken)!r}" if taken else f"the name {stage.name!r}"
+            plugins.name_on_stderr(plug_in.error(f"{clash} belongs to another stage"))
+            continue
+        at = next(at for at, other in enumerate(stages) if other.name == BEFORE[stage.direction])
+        stages.insert(at, replace(stage, run=_blaming(plug_in, stage.run)))
+    return tuple(stages)
+
+
+def _blaming(plug_in: plugins.PlugIn, run: StageFunction) -> StageFunction:
+    """The same function; where it fails, the call fails with a PlugInError that names the plug-in: a guard that did
+    not look is no guard."""
+
+    def guarded(passage: Passage, context: StageContext) -> Passage | Asking:
+        with plug_in.blamed():
+            result = run(passage, context)
+        return result if isinstance(result, Passage) else asking(result)
+
+    def asking(steps: Asking) -> Asking:
+        with plug_in.blamed():
+            return (yield from steps)
+
+    return guarded
+
+
+@lru_cache(maxsize=8)
+def _options(stages: tuple[Stage, ...]) -> Mapping[str, Option]:
+    return {key: option for stage in stages for key, option in stage.keys.items()}
 
 
 class HasControlTokens(Protocol):

@@ -15,26 +15,13 @@ from typing import Any
 from ollama_kit import resources
 from ollama_kit.errors import SpecError, SpecNotFound, nearest_names
 from ollama_kit.guard.images.image import ImageRules
-from ollama_kit.guard.options import Number, Option, Words
+from ollama_kit.guard.options import CALL_OPTIONS, Option
 from ollama_kit.guard.pipeline import stage_options
 from ollama_kit.specs.model import described, looks_like_path
 from ollama_kit.specs.source import Source, read_yaml
 
 POLICY_VERSION = 1
 FOLDER = "templates"
-
-CALL_OPTIONS: Mapping[str, Option] = {
-    "context": Words(("error", "drop_oldest", "middle_out", "map_reduce"), "error"),
-    "on_failure": Words(("error", "empty"), "error"),
-    "max_context": Number(int, 64),
-    "attempts": Number(int, 1, 3, removable=False),
-    "max_seconds": Number(float, 0.0),
-    "max_tokens": Number(int, 1),
-    "image_side": Number(int, 16, 1536, removable=False),
-    "image_megapixels": Number(float, 0.001, 50.0, removable=False),
-    "image_megabytes": Number(float, 0.001, 20.0, removable=False),
-}
-"""The keys that belong to no stage, and what each may hold."""
 
 OLD_KEYS: Mapping[str, str] = {"normalise": "normalize"}
 """Keys of earlier versions, which are still read."""

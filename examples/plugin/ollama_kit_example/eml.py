@@ -5,7 +5,7 @@ from __future__ import annotations
 import email
 import email.policy
 
-from ollama_kit.documents import DocumentFile, DocumentReader, Draft, Piece, Sure
+from ollama_kit.documents import DocumentFile, DocumentReader, Draft, DraftParagraph, Sure
 
 
 def recognizes(file: DocumentFile) -> Sure | None:
@@ -16,10 +16,10 @@ def recognizes(file: DocumentFile) -> Sure | None:
 def reads(file: DocumentFile) -> tuple[Draft, int]:
     """The draft; an e-mail has no pages."""
     message = email.message_from_bytes(file.path.read_bytes(), policy=email.policy.default)
-    draft = Draft([Piece(str(message["subject"] or ""), role="heading")])
+    draft = Draft([DraftParagraph(str(message["subject"] or ""), role="heading")])
     body = message.get_body(("plain",))
     for paragraph in (body.get_content() if body else "").split("\n\n"):
-        draft.add(Piece(paragraph.strip()))
+        draft.add(DraftParagraph(paragraph.strip()))
     return draft, 0
 
 

@@ -211,7 +211,10 @@ class _Call:
             request_call(self.request, self.profile, fitted, seed, self.schema), deadline=self.budget.deadline()
         )
         heard = StreamedReply(
-            RunawayDetector(), self.budget.out_of_time, most_lines=LINES_A_TOKEN * fitted.answer_tokens + SPARE_LINES
+            RunawayDetector(),
+            self.budget.out_of_time,
+            most_lines=LINES_A_TOKEN * fitted.answer_tokens + SPARE_LINES,
+            thinking_tags=self.profile.thinking_tags,
         )
         self.tell(exchange.Asked(number, seed))
         try:

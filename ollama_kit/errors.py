@@ -280,6 +280,25 @@ class OutputInvalid(OllamaKitError):
         super().__init__(message, hint=hint)
 
 
+class PromptCut(OutputInvalid):
+    """The server counted `counted_tokens` of a prompt that is exactly `predicted_tokens` long: it has cut it, and
+    nothing that it answered is taken."""
+
+    code = "output.prompt_cut"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        predicted_tokens: int,
+        counted_tokens: int,
+        attempts: Sequence[Attempt] = (),
+        hint: Hint | None = None,
+    ) -> None:
+        self.predicted_tokens, self.counted_tokens = predicted_tokens, counted_tokens
+        super().__init__(message, attempts=attempts, hint=hint)
+
+
 def in_users_language(text: Hint) -> str:
     """The English or the Chinese of a hint: OLLAMA_KIT_LANG first, then the locale."""
     if isinstance(text, str):

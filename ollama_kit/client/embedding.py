@@ -11,6 +11,7 @@ from typing import Any, Literal
 from ollama_kit.errors import ContextOverflow, OllamaKitError, ProtocolError, ServerRefused, UsageError
 from ollama_kit.guard.budget import CallBudget
 from ollama_kit.guard.conversation import Message, Request
+from ollama_kit.guard.counts import is_cut, prompt_cut
 from ollama_kit.guard.exchange import CallContext, Cleaned, Finished, ModelCall, announce
 from ollama_kit.guard.judge import Judge
 from ollama_kit.guard.pipeline import Pipeline
@@ -130,6 +131,7 @@ class _Embedding:
             sent += got.pieces
             counted.append(got.counted_tokens)
         _check_lengths(vectors, self.profile)
+        _check_counts(sent, counted, self.profile)
         report = _report(self.request.model, self.profile, self.policy, sent, counted)
         return Embeddings(
             tuple(vectors), replace(report, findings=tuple(self.findings), seconds=self.context.clock() - self.started)
@@ -269,6 +271,13 @@ def _check_lengths(vectors: Sequence[tuple[float, ...]], profile: Profile) -> No
     if len(lengths) > 1:
         said = f"{profile.url} answered /api/embed with vectors of {' and '.join(map(str, lengths))} numbers"
         raise ProtocolError(said, url=profile.url)
+
+
+def _check_counts(pieces: Sequence[EmbedInput], counted: Sequence[int | None], profile: Profile) -> None:
+    """PromptCut where the server has evaluated less than was sent."""
+    predicted, total = sum(piece.tokens for piece in pieces), _total(counted)
+    if total is not None and is_cut(predicted, _kind(profile), total, profile):
+        raise prompt_cut(predicted, total, profile)
 
 
 def _report(

@@ -24,6 +24,7 @@ from ollama_kit.guard.attempts import record, request_call
 from ollama_kit.guard.budget import CallBudget
 from ollama_kit.guard.control_tokens import neutralize_control_tokens
 from ollama_kit.guard.conversation import Request
+from ollama_kit.guard.counts import is_cut
 from ollama_kit.guard.evidence import Sources
 from ollama_kit.guard.exchange import CallContext, ModelCall, Restorer, Result
 from ollama_kit.guard.fit import Fitted, PromptCounter, TokenBudget, fit_context, fit_raw
@@ -115,6 +116,8 @@ class _Call:
             if not self.attempts:
                 self.findings += yield from self.pipeline.consult(self.passages)
             verdict, heard = yield from self._attempt(fitted)
+            if verdict.outcome == "prompt_cut":
+                return self._failed(verdict, fitted)
             if verdict.outcome == "valid" or self._cut_as_asked(verdict):
                 said = self.placeholders.hide(said_in(verdict.text, heard.tool_calls))
                 self.findings += yield from self.pipeline.consult_on_answer(said, self._asked_about())
@@ -222,6 +225,10 @@ class _Call:
         except (ProtocolError, ServerTimeout) as error:
             self._bear(error, heard)
         verdict = self.reader.judge(heard, replace(self.answer_context, fence_keys=self.sent.keys()))
+        counted = heard.last.get("prompt_eval_count")
+        if is_cut(fitted.predicted_tokens, fitted.predicted_as, counted, self.profile):
+            said = f"the server evaluated {counted:,} of {fitted.predicted_tokens:,} prompt tokens"
+            verdict = replace(verdict, outcome="prompt_cut", reason=said)
         self.attempts.append(record(number, heard, verdict, call, self.around.clock() - began))
         self.tell(exchange.Answered(self.attempts[-1]))
         return verdict, heard

@@ -155,14 +155,22 @@ class ServerTimeout(ServerError):
 
 class ServerRefused(ServerError):
     """The server answered with an error. `status` is HTTP's (0 where the error came as a line inside a 200);
-    `retryable` says whether the same request can succeed later (a busy server), never true for 4xx."""
+    `retryable` says whether the same request can succeed later (a busy server), never true for 4xx. `reason` is a
+    stable word for what Ollama said ("grammar", "memory", "tools": server/error_texts.py), empty for other texts."""
 
     code = "server.refused"
 
     def __init__(
-        self, message: str, *, url: str = "", status: int = 0, retryable: bool = False, hint: Hint | None = None
+        self,
+        message: str,
+        *,
+        url: str = "",
+        status: int = 0,
+        retryable: bool = False,
+        reason: str = "",
+        hint: Hint | None = None,
     ) -> None:
-        self.status, self.retryable = status, retryable
+        self.status, self.retryable, self.reason = status, retryable, reason
         super().__init__(message, url=url, hint=hint)
 
 
@@ -242,7 +250,8 @@ class RemoteHostRefused(OllamaKitError):
 
 
 class ContextOverflow(OllamaKitError):
-    """The prompt needs `needed_tokens`, but only `available_tokens` of the context window are available."""
+    """The prompt needs `needed_tokens`, but only `available_tokens` of the context window are available. 0 for a figure
+    that a server, which refused it, did not say."""
 
     code = "context.overflow"
 

@@ -224,6 +224,8 @@ class _Call:
             yield ModelCall(call, heard, number, self.reader.restore)
         except (ProtocolError, ServerTimeout) as error:
             self._bear(error, heard)
+        except ContextOverflow as error:
+            raise self._refused_as_long(error, fitted) from error
         verdict = self.reader.judge(heard, replace(self.answer_context, fence_keys=self.sent.keys()))
         counted = heard.last.get("prompt_eval_count")
         if is_cut(fitted.predicted_tokens, fitted.predicted_as, counted, self.profile):
@@ -232,6 +234,15 @@ class _Call:
         self.attempts.append(record(number, heard, verdict, call, self.around.clock() - began))
         self.tell(exchange.Answered(self.attempts[-1]))
         return verdict, heard
+
+    def _refused_as_long(self, error: ContextOverflow, fitted: Fitted) -> ContextOverflow:
+        """The server's refusal of a prompt that was found to fit, with our figures where it gave none."""
+        needed = error.needed_tokens or fitted.predicted_tokens
+        available = error.available_tokens or self.profile.context_tokens
+        said = f"the server refused the prompt as too long: it has {needed:,} tokens, and {available:,} fit"
+        if error.needed_tokens and fitted.predicted_as == "exact":
+            said += f" (counted here: {fitted.predicted_tokens:,})"
+        return ContextOverflow(said, needed_tokens=needed, available_tokens=available, hint=error.hint)
 
     def _bear(self, error: ServerError, heard: StreamedReply) -> None:
         """Takes an answer that stopped half-way for a failed attempt; raises the error of one that never began."""

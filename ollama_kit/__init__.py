@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         OllamaKitError as OllamaKitError,
         OutputInvalid as OutputInvalid,
         PlugInError as PlugInError,
+        PromptCut as PromptCut,
         ProtocolError as ProtocolError,
         RemoteHostRefused as RemoteHostRefused,
         SchemaError as SchemaError,

@@ -155,14 +155,22 @@ class ServerTimeout(ServerError):
 
 class ServerRefused(ServerError):
     """The server answered with an error. `status` is HTTP's (0 where the error came as a line inside a 200);
-    `retryable` says whether the same request can succeed later (a busy server), never true for 4xx."""
+    `retryable` says whether the same request can succeed later (a busy server), never true for 4xx. `reason` is a
+    stable word for what Ollama said ("grammar", "memory", "tools": server/error_texts.py), empty for other texts."""
 
     code = "server.refused"
 
     def __init__(
-        self, message: str, *, url: str = "", status: int = 0, retryable: bool = False, hint: Hint | None = None
+        self,
+        message: str,
+        *,
+        url: str = "",
+        status: int = 0,
+        retryable: bool = False,
+        reason: str = "",
+        hint: Hint | None = None,
     ) -> None:
-        self.status, self.retryable = status, retryable
+        self.status, self.retryable, self.reason = status, retryable, reason
         super().__init__(message, url=url, hint=hint)
 
 
@@ -242,7 +250,8 @@ class RemoteHostRefused(OllamaKitError):
 
 
 class ContextOverflow(OllamaKitError):
-    """The prompt needs `needed_tokens`, but only `available_tokens` of the context window are available."""
+    """The prompt needs `needed_tokens`, but only `available_tokens` of the context window are available. 0 for a figure
+    that a server, which refused it, did not say."""
 
     code = "context.overflow"
 
@@ -278,6 +287,25 @@ class OutputInvalid(OllamaKitError):
     def __init__(self, message: str, *, attempts: Sequence[Attempt], hint: Hint | None = None) -> None:
         self.attempts = tuple(attempts)
         super().__init__(message, hint=hint)
+
+
+class PromptCut(OutputInvalid):
+    """The server counted `counted_tokens` of a prompt that is exactly `predicted_tokens` long: it has cut it, and
+    nothing that it answered is taken."""
+
+    code = "output.prompt_cut"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        predicted_tokens: int,
+        counted_tokens: int,
+        attempts: Sequence[Attempt] = (),
+        hint: Hint | None = None,
+    ) -> None:
+        self.predicted_tokens, self.counted_tokens = predicted_tokens, counted_tokens
+        super().__init__(message, attempts=attempts, hint=hint)
 
 
 def in_users_language(text: Hint) -> str:

@@ -150,10 +150,11 @@ def chat_values(
     thinking: str = "",
     piece: int = 8,
     done_reason: str = "stop",
-    prompt_eval_count: int = 10,
+    prompt_eval_count: int | None = None,
     **last: Any,
 ) -> list[dict[str, Any]]:
-    """The lines of a streamed chat that answers `content` in pieces of `piece` characters."""
+    """The lines of a streamed chat that answers `content` in pieces of `piece` characters. `prompt_eval_count` is left
+    out unless it is given: nobody here has counted."""
     head = {"model": model, "created_at": "2026-01-01T00:00:00Z"}
     said: list[dict[str, Any]] = []
     for start in range(0, len(thinking), piece):
@@ -166,7 +167,7 @@ def chat_values(
         "done_reason": done_reason,
         "total_duration": 2_000_000,
         "load_duration": 1_000_000,
-        "prompt_eval_count": prompt_eval_count,
+        **({} if prompt_eval_count is None else {"prompt_eval_count": prompt_eval_count}),
         "prompt_eval_duration": 500_000,
         "eval_count": max(1, len(said)),
         "eval_duration": 500_000,

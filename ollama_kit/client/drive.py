@@ -13,12 +13,8 @@ from typing import Any, Generic, TypeVar
 from ollama_kit.errors import OllamaKitError
 from ollama_kit.guard.exchange import Hook, ModelCall, Result, Streamed
 from ollama_kit.server.wire import JSON, Call
-from ollama_kit.structured.find import strip_thinking
 from ollama_kit.structured.partial import PartialJSON
-
-THINK, END_OF_THOUGHT = "<think>", "</think>"
-_BLANK = " \t\r\n\ufeff"
-
+from ollama_kit.structured.thinking import Tags, closes, longest_closing, read_thinking, strip_thinking
 
 T = TypeVar("T")
 Steps = Generator[ModelCall | Call, Any, T]
@@ -56,7 +52,8 @@ class Streamer:
 
     def _forget(self) -> None:
         self._read = 0
-        self._opening = True  # nothing but blanks and thinking has come
+        self._opening = True  # nothing but white space and thinking has come
+        self._thinks = False  # and thinking has begun
         self._held = ""
         self._partial = PartialJSON()
         self._shown: Any = None
@@ -75,33 +72,29 @@ class Streamer:
         while self._read < listen.heard.lines:
             text = listen.heard.piece(self._read)
             self._read += 1
-            if said := self._said(text):
+            if said := self._said(text, listen.heard.thinking_tags):
                 yield from show(said, listen)
         if listen.heard.last and self._held and not self._structured:
-            rest = strip_thinking(self._held)[1] if self._opening else self._held
+            tags = listen.heard.thinking_tags
+            rest = strip_thinking(self._held, tags)[1] if self._opening else self._held
             self._held = ""
             if rest:
                 yield Delta(listen.restore(rest))
 
-    def _said(self, text: str) -> str:
+    def _said(self, text: str, tags: Tags) -> str:
         """What a piece of text says once the thinking in front of an answer is over; empty before."""
         if not self._opening:
             return text
-        tail = self._held[-len(END_OF_THOUGHT) :]
+        tail = self._held[-longest_closing(tags) :]
         self._held += text
-        start = self._held.lstrip(_BLANK)
-        if len(start) < len(THINK) and THINK.startswith(start):
+        if self._thinks and not closes(tail + text, tags):  # nothing that could end it has come
             return ""
-        if start.startswith(THINK):
-            if END_OF_THOUGHT not in tail + text:
-                return ""
-            rest = strip_thinking(self._held)[1]
-            if not rest or THINK.startswith(rest[: len(THINK)]):
-                return ""
-            self._held = rest
-        self._opening = False
-        said, self._held = self._held, ""
-        return said
+        read = read_thinking(self._held, tags, ended=False)
+        self._thinks = read.is_open and not read.rest
+        if read.is_open or (read.thinking and not read.rest) or not self._held.strip():
+            return ""
+        self._opening, self._held = False, ""
+        return read.rest
 
     def _partials(self, text: str, listen: ModelCall) -> Iterator[Partial]:
         """The values so far, wherever there are more. Nothing is shown of what is nested too deep to be read."""

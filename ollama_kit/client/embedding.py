@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from ollama_kit.errors import ContextOverflow, OllamaKitError, ProtocolError, ServerRefused, UsageError
+from ollama_kit.errors import (
+    ContextOverflow,
+    OllamaKitError,
+    ProtocolError,
+    ServerError,
+    ServerRefused,
+    UsageError,
+)
 from ollama_kit.guard.budget import CallBudget
 from ollama_kit.guard.conversation import Message, Request
+from ollama_kit.guard.counts import is_cut, prompt_cut
 from ollama_kit.guard.exchange import CallContext, Cleaned, Finished, ModelCall, announce
 from ollama_kit.guard.judge import Judge
 from ollama_kit.guard.pipeline import Pipeline
 from ollama_kit.guard.policy import Policy
 from ollama_kit.guard.profile import Profile
 from ollama_kit.records.report import CountKind, Finding, Report
-from ollama_kit.server import wire
+from ollama_kit.server import flows, wire
 from ollama_kit.server.wire import JSON, Call, Flow
 from ollama_kit.text.characters import cut_before
 
 BATCH = 32
 TooLong = Literal["error", "truncate"]
-
-# What servers say to a text that is too long where they are told not to cut it (routes.go, llm/server.go; 0.9.3 to
-# 0.33; the last is llama-server's own).
-_REFUSED_AS_LONG = re.compile(r"(?:exceeds (?:the|maximum) context|input .* is too large to process)", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -125,11 +128,17 @@ class _Embedding:
         sent: list[EmbedInput] = []
         counted: list[int | None] = []
         for start in range(0, len(inputs), self.request.batch):
-            got = yield from _batch(inputs[start : start + self.request.batch], self.request, self.profile)
+            try:
+                got = yield from _batch(inputs[start : start + self.request.batch], self.request, self.profile)
+            except ServerRefused as error:
+                if error.reason != "embeddings":
+                    raise
+                raise (yield from _naming_models_that_can(error, self.profile)) from error
             vectors += got.vectors
             sent += got.pieces
             counted.append(got.counted_tokens)
         _check_lengths(vectors, self.profile)
+        _check_counts(sent, counted, self.profile)
         report = _report(self.request.model, self.profile, self.policy, sent, counted)
         return Embeddings(
             tuple(vectors), replace(report, findings=tuple(self.findings), seconds=self.context.clock() - self.started)
@@ -207,9 +216,7 @@ def _batch(pieces: Sequence[EmbedInput], request: EmbedRequest, profile: Profile
     """The vectors of one request; text by text where the server finds one too long, to know which."""
     try:
         reply = yield _call(pieces, request.model, profile)
-    except ServerRefused as error:
-        if not _REFUSED_AS_LONG.search(error.message):
-            raise
+    except ContextOverflow as error:
         if len(pieces) > 1:
             parts = []
             for piece in pieces:
@@ -269,6 +276,39 @@ def _check_lengths(vectors: Sequence[tuple[float, ...]], profile: Profile) -> No
     if len(lengths) > 1:
         said = f"{profile.url} answered /api/embed with vectors of {' and '.join(map(str, lengths))} numbers"
         raise ProtocolError(said, url=profile.url)
+
+
+ASKED_ABOUT = 40
+"""Models that are asked about, at most, to name one that can embed."""
+
+
+def _naming_models_that_can(error: ServerRefused, profile: Profile) -> Flow[ServerRefused]:
+    """The same error with the server's models that can embed in its hint, by what `show` says of each."""
+    able = []
+    for model in (yield from flows.models(profile.url))[:ASKED_ABOUT]:
+        try:
+            facts = yield from flows.show(model.name, profile.url, verbose=False)
+        except ServerError:
+            continue
+        if "embedding" in facts.capabilities:
+            able.append(model.name)
+    if not able:
+        return error
+    named = ", ".join(able)
+    return ServerRefused(
+        error.message,
+        url=error.url,
+        status=error.status,
+        reason=error.reason,
+        hint=(f"On this server these can: {named}.", f"该服务器上可用的模型：{named}。"),
+    )
+
+
+def _check_counts(pieces: Sequence[EmbedInput], counted: Sequence[int | None], profile: Profile) -> None:
+    """PromptCut where the server has evaluated less than was sent."""
+    predicted, total = sum(piece.tokens for piece in pieces), _total(counted)
+    if total is not None and is_cut(predicted, _kind(profile), total, profile):
+        raise prompt_cut(predicted, total, profile)
 
 
 def _report(

@@ -24,6 +24,7 @@ from ollama_kit.guard.attempts import record, request_call
 from ollama_kit.guard.budget import CallBudget
 from ollama_kit.guard.control_tokens import neutralize_control_tokens
 from ollama_kit.guard.conversation import Request
+from ollama_kit.guard.counts import is_cut
 from ollama_kit.guard.evidence import Sources
 from ollama_kit.guard.exchange import CallContext, ModelCall, Restorer, Result
 from ollama_kit.guard.fit import Fitted, PromptCounter, TokenBudget, fit_context, fit_raw
@@ -115,6 +116,8 @@ class _Call:
             if not self.attempts:
                 self.findings += yield from self.pipeline.consult(self.passages)
             verdict, heard = yield from self._attempt(fitted)
+            if verdict.outcome == "prompt_cut":
+                return self._failed(verdict, fitted)
             if verdict.outcome == "valid" or self._cut_as_asked(verdict):
                 said = self.placeholders.hide(said_in(verdict.text, heard.tool_calls))
                 self.findings += yield from self.pipeline.consult_on_answer(said, self._asked_about())
@@ -211,17 +214,35 @@ class _Call:
             request_call(self.request, self.profile, fitted, seed, self.schema), deadline=self.budget.deadline()
         )
         heard = StreamedReply(
-            RunawayDetector(), self.budget.out_of_time, most_lines=LINES_A_TOKEN * fitted.answer_tokens + SPARE_LINES
+            RunawayDetector(),
+            self.budget.out_of_time,
+            most_lines=LINES_A_TOKEN * fitted.answer_tokens + SPARE_LINES,
+            thinking_tags=self.profile.thinking_tags,
         )
         self.tell(exchange.Asked(number, seed))
         try:
             yield ModelCall(call, heard, number, self.reader.restore)
         except (ProtocolError, ServerTimeout) as error:
             self._bear(error, heard)
+        except ContextOverflow as error:
+            raise self._refused_as_long(error, fitted) from error
         verdict = self.reader.judge(heard, replace(self.answer_context, fence_keys=self.sent.keys()))
+        counted = heard.last.get("prompt_eval_count")
+        if is_cut(fitted.predicted_tokens, fitted.predicted_as, counted, self.profile):
+            said = f"the server evaluated {counted:,} of {fitted.predicted_tokens:,} prompt tokens"
+            verdict = replace(verdict, outcome="prompt_cut", reason=said)
         self.attempts.append(record(number, heard, verdict, call, self.around.clock() - began))
         self.tell(exchange.Answered(self.attempts[-1]))
         return verdict, heard
+
+    def _refused_as_long(self, error: ContextOverflow, fitted: Fitted) -> ContextOverflow:
+        """The server's refusal of a prompt that was found to fit, with our figures where it gave none."""
+        needed = error.needed_tokens or fitted.predicted_tokens
+        available = error.available_tokens or self.profile.context_tokens
+        said = f"the server refused the prompt as too long: it has {needed:,} tokens, and {available:,} fit"
+        if error.needed_tokens and fitted.predicted_as == "exact":
+            said += f" (counted here: {fitted.predicted_tokens:,})"
+        return ContextOverflow(said, needed_tokens=needed, available_tokens=available, hint=error.hint)
 
     def _bear(self, error: ServerError, heard: StreamedReply) -> None:
         """Takes an answer that stopped half-way for a failed attempt; raises the error of one that never began."""

@@ -39,7 +39,8 @@ from ollama_kit.server import wire
 from ollama_kit.server.wire import Call, Deadline
 from ollama_kit.specs.model import described
 from ollama_kit.specs.source import Source
-from ollama_kit.structured.find import NotFound, find_json, strip_thinking
+from ollama_kit.structured.find import NotFound, find_json
+from ollama_kit.structured.thinking import strip_thinking
 
 Form = Literal["llama-guard", "shieldgemma", "qwen3guard", "yes-no"]
 FORMS: tuple[Form, ...] = ("llama-guard", "shieldgemma", "qwen3guard", "yes-no")

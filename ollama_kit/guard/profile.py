@@ -12,6 +12,7 @@ from ollama_kit.modelfile.versions import ServerVersion
 from ollama_kit.server import flows
 from ollama_kit.server.facts import ModelFacts, window
 from ollama_kit.server.wire import Flow
+from ollama_kit.structured.thinking import Tags, thinking_tags
 from ollama_kit.tokens.chat_template import turn_markers
 from ollama_kit.tokens.store import keep_tokenizer, kept_tokenizer
 from ollama_kit.tokens.tokenizer import Tokenizer
@@ -42,6 +43,11 @@ class Profile:
         see, the marks that the server puts where an image goes."""
         marks = IMAGE_MARKS if self.can_see else ()
         return ControlTokens.of((*self.tokenizer.control_tokens, *turn_markers(self.facts.template), *marks))
+
+    @cached_property
+    def thinking_tags(self) -> Tags:
+        """What its thinking may stand between: the families' tags, and those of its own vocabulary."""
+        return thinking_tags(self.tokenizer.control_tokens)
 
     @property
     def can_see(self) -> bool:

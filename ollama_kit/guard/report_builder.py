@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from ollama_kit.errors import OllamaKitError, OutputInvalid
 from ollama_kit.guard.conversation import Request
+from ollama_kit.guard.counts import prompt_cut
 from ollama_kit.guard.exchange import Finished, Result
 from ollama_kit.guard.fit import Fitted
 from ollama_kit.guard.images.attached import CAUTION, has_images
@@ -72,6 +73,11 @@ class ReportBuilder:
 
     def failure(self, verdict: Verdict, fitted: Fitted, attempts: Sequence[Attempt]) -> OutputInvalid:
         """The error for a call whose last attempt ended in `verdict`."""
+        last = attempts[-1]
+        if verdict.outcome == "prompt_cut" and last.prompt_tokens is not None:
+            cut = prompt_cut(fitted.predicted_tokens, last.prompt_tokens, self.profile)
+            cut.attempts = tuple(attempts)
+            return cut
         tries = "1 attempt" if len(attempts) == 1 else f"{len(attempts)} attempts"
         missing = ""
         if verdict.outcome == "length":

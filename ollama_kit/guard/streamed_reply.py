@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ollama_kit.structured.thinking import TAGS, Tags
+
 BLANKS = 128  # blanks in a row that no layout needs
 LOOKS = ((480, 8), (2880, 6))
 """(characters at the end of a text, how often they must repeat the same part to be a circle): short parts soon, long
@@ -59,7 +61,8 @@ class StreamedReply:
     """What a streamed answer has said so far. `feed` takes each line of the stream and is True when to hang up.
 
     `out_of_time` says, when asked, whether the call's time is up; after `most_lines` the server has forgotten how
-    long the answer may be. `characters` counts text and thinking. `broken` is set to the reason where the stream broke.
+    long the answer may be. `thinking_tags` are what the model's thinking is written between. `characters` counts text
+    and thinking. `broken` is set to the reason where the stream broke.
     """
 
     def __init__(
@@ -67,7 +70,9 @@ class StreamedReply:
         watch: RunawayDetector | None = None,
         out_of_time: Callable[[], bool] = lambda: False,
         most_lines: int | None = None,
+        thinking_tags: Tags = TAGS,
     ) -> None:
+        self.thinking_tags = thinking_tags
         self._watch, self._out_of_time, self._most_lines = watch, out_of_time, most_lines
         self._text: list[str] = []
         self._thinking: list[str] = []

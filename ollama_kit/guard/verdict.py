@@ -17,8 +17,9 @@ from ollama_kit.guard.pipeline import AnswerContext, Pipeline
 from ollama_kit.guard.streamed_reply import StreamedReply
 from ollama_kit.records.report import Evidence, Finding, Outcome
 from ollama_kit.structured.dialect import join
-from ollama_kit.structured.find import NotFound, find_json, strip_thinking
+from ollama_kit.structured.find import NotFound, find_json
 from ollama_kit.structured.schema import Schema
+from ollama_kit.structured.thinking import strip_thinking
 from ollama_kit.structured.validation import Problem, failing_part, feedback, feedback_on_no_json, shorten, validate
 
 
@@ -49,7 +50,7 @@ class Reader:
 
     def judge(self, reply: StreamedReply, against: AnswerContext) -> Verdict:
         """The verdict on a reply."""
-        inline, text = strip_thinking(reply.text)
+        inline, text = strip_thinking(reply.text, reply.thinking_tags)
         thinking = self.restore("\n".join(part for part in (reply.thinking, inline) if part))
         begun = Verdict("valid", text=self.restore(text), thinking=thinking)
         early, schema = self._ended_early(reply, begun), against.schema

@@ -19,6 +19,7 @@ Outcome = Literal[
     "empty",  # nothing but thinking, or nothing at all
     "runaway",  # blanks or repetition without end; we hung up
     "incomplete",  # the stream ended without saying that it was done
+    "prompt_cut",  # the server has evaluated a part of the prompt only
     "timeout",  # the call's own time was up; we hung up
 ]
 

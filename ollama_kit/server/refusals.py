@@ -4,78 +4,21 @@ checked before anybody reads it (`Answer`)."""
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 
-from ollama_kit.errors import Hint, ModelMissing, ProtocolError, ServerError, ServerRefused, nearest_names
+from ollama_kit.errors import (
+    ContextOverflow,
+    Hint,
+    ModelMissing,
+    OllamaKitError,
+    ProtocolError,
+    ServerRefused,
+    nearest_names,
+)
+from ollama_kit.server.error_texts import ErrorText, read_error
 from ollama_kit.server.wire import JSON, Call, Lines, check_types, decode, excerpt, is_end, is_html, unfinished
 
 BUSY = 503
-
-# (what Ollama's message says, what to do). Texts of 0.9.3 to 0.33: server/routes.go, server/sched.go, llm/server.go,
-# server/create.go, server/images.go, types/errtypes.
-HINTS: tuple[tuple[str, Hint], ...] = (
-    (
-        r"no space left on device|not enough space on the disk|disk quota exceeded",
-        (
-            "The server's disk is full. Free some space (`ollama rm`, OLLAMA_MODELS on a larger disk) and repeat.",
-            "服务器磁盘已满。请清理空间（`ollama rm`，或把 OLLAMA_MODELS 放到更大的磁盘）后重试。",
-        ),
-    ),
-    (
-        r"digest mismatch",
-        (
-            "The file changed while it was being sent, or was damaged on the way. Send it again.",
-            "文件在传输过程中被修改或损坏，请重新发送。",
-        ),
-    ),
-    (
-        r"requires more system memory|out of memory|cudaMalloc failed|unable to allocate",
-        (
-            "The model does not fit into memory at this context: lower `context`, or use a smaller quantization.",
-            "在该上下文长度下内存不足：请调小 `context`，或换用更小的量化版本。",
-        ),
-    ),
-    (
-        r"does not support thinking",
-        ("Set `thinking: false` for this model.", "请为该模型设置 `thinking: false`。"),
-    ),
-    (
-        r"option \"\w+\" must be of type",
-        (
-            "A parameter of the model or of the call has the wrong type; `ollama-kit lint` names it.",
-            "模型或调用的某个参数类型不对；`ollama-kit lint` 会指出。",
-        ),
-    ),
-    (
-        r"server busy|maximum pending requests",
-        (
-            "Too many requests are queued at the server. Try again later, or raise OLLAMA_MAX_QUEUE there.",
-            "服务器排队请求过多。请稍后再试，或在服务器上调大 OLLAMA_MAX_QUEUE。",
-        ),
-    ),
-    (
-        r"pull model manifest|file does not exist",
-        (
-            "The registry has no such model, or cannot be reached; check the name and the tag.",
-            "模型库中没有该名称，或无法访问模型库；请检查名称与标签。",
-        ),
-    ),
-    (
-        r"model .* not found",
-        (
-            "See what is installed with `ollama-kit list`, or fetch it with `ollama pull`.",
-            "用 `ollama-kit list` 查看已安装的模型，或用 `ollama pull` 下载。",
-        ),
-    ),
-    (
-        r"invalid model name",
-        (
-            "A name is [namespace/]model[:tag], of letters, digits, - _ and dots.",
-            "名称格式为 [namespace/]model[:tag]。",
-        ),
-    ),
-)
 
 BY_STATUS: dict[int, Hint] = {
     401: (
@@ -95,11 +38,12 @@ BY_STATUS: dict[int, Hint] = {
 }
 
 
-def refusal(status: int, body: bytes, *, url: str, location: str = "") -> ServerError:
+def refusal(status: int, body: bytes, *, url: str, location: str = "") -> OllamaKitError:
     """The error that an answer with a status of 300 and above is.
 
     ProtocolError where it is not Ollama's own: a redirect (never followed: it could take the text elsewhere), an
-    HTML page, or a 404 that names no model. Else ServerRefused, retryable for 503 only.
+    HTML page, or a 404 that names no model. ContextOverflow where the prompt is too long for the server. Else
+    ServerRefused, retryable for 503 only.
     """
     if 300 <= status < 400:
         return ProtocolError(
@@ -110,14 +54,8 @@ def refusal(status: int, body: bytes, *, url: str, location: str = "") -> Server
     said = error_text(body)
     if said is None and status != BUSY and (is_html(body) or (status == 404 and body.strip())):
         return ProtocolError(f"{url} answered {status} with {excerpt(body)}", url=url, hint=BY_STATUS.get(status))
-    text = said if said is not None else (excerpt(body) if body.strip() else "no reason given")
-    return ServerRefused(
-        f"{url} refused with {status}: {text}",
-        url=url,
-        status=status,
-        retryable=status == BUSY,
-        hint=hint_for(text, status),
-    )
+    text = said or ErrorText(excerpt(body) if body.strip() else "no reason given")
+    return _as_error(text, f"{url} refused with {status}", status, url)
 
 
 class Answer:
@@ -148,8 +86,28 @@ def check_line(line: JSON, *, url: str) -> JSON:
     """`line` itself, unless it is the error with which Ollama ends a stream whose 200 is already out."""
     if "error" not in line:
         return line
-    said = _text_of(line["error"]) or "no reason given"
-    raise ServerRefused(f"{url} failed mid-response: {said}", url=url, status=0, hint=hint_for(said, 500))
+    said = read_error(line["error"]) or ErrorText("no reason given")
+    raise _as_error(said, f"{url} failed mid-response", 0, url)
+
+
+def _as_error(text: ErrorText, what: str, status: int, url: str) -> OllamaKitError:
+    known = text.known
+    hint = known.hint if known else BY_STATUS.get(status or 500, "")
+    if known and known.reason == "context":
+        return ContextOverflow(
+            f"{what}: {text.said}",
+            needed_tokens=text.needed_tokens,
+            available_tokens=text.available_tokens,
+            hint=hint,
+        )
+    return ServerRefused(
+        f"{what}: {text.said}",
+        url=url,
+        status=status,
+        retryable=status == BUSY,
+        reason=known.reason if known else "",
+        hint=hint,
+    )
 
 
 def check_reply(call: Call, reply: JSON, *, url: str) -> JSON:
@@ -162,25 +120,17 @@ def check_reply(call: Call, reply: JSON, *, url: str) -> JSON:
     return reply
 
 
-def error_text(body: bytes) -> str | None:
+def error_text(body: bytes) -> ErrorText | None:
     """What an `{"error": …}` body says, None where the body is not one. OpenAI's nested form is read too.
 
-    >>> error_text(b'{"error":"x"}'), error_text(b'{"error":{"message":"y"}}'), error_text(b"<html>")
-    ('x', 'y', None)
+    >>> error_text(b'{"error":{"message":"y"}}').said, error_text(b"<html>")
+    ('y', None)
     """
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
         return None
-    return _text_of(value.get("error")) if isinstance(value, dict) else None
-
-
-def hint_for(text: str, status: int) -> Hint:
-    """What to do about an error message of Ollama's; by its status where the text is not a known one."""
-    for pattern, hint in HINTS:
-        if re.search(pattern, text, re.IGNORECASE):
-            return hint
-    return BY_STATUS.get(status, "")
+    return read_error(value.get("error")) if isinstance(value, dict) else None
 
 
 def model_missing(model: str, installed: Sequence[str], *, url: str) -> ModelMissing:
@@ -219,9 +169,3 @@ def nearest_models(wanted: str, installed: Sequence[str]) -> tuple[str, ...]:
 
 def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:8]) + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-
-
-def _text_of(error: object) -> str | None:
-    if isinstance(error, dict):
-        error = error.get("message")
-    return " ".join(error.split()) or None if isinstance(error, str) else None

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
         Found as Found,
         NotFound as NotFound,
         find_json as find_json,
-        strip_thinking as strip_thinking,
     )
     from ollama_kit.structured.partial import PartialJSON as PartialJSON
     from ollama_kit.structured.schema import Schema as Schema, load_schema as load_schema
+    from ollama_kit.structured.thinking import strip_thinking as strip_thinking
     from ollama_kit.structured.validation import (
         Problem as Problem,
         failing_part as failing_part,

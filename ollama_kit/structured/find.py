@@ -17,6 +17,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from ollama_kit.structured.thinking import strip_thinking
+
 _BLANK = " \t\r\n"
 _OPENING = re.compile(r"[{\[]")
 _STRUCTURE = re.compile(r'[{}\[\]"]')
@@ -82,31 +84,6 @@ def find_json(text: str) -> Found | NotFound:
         return _search(text, start)
     after_thinking = _after_blanks(text, len(text) - len(strip_thinking(text)[1]))
     return _scalar(text, start) or _scalar(text, after_thinking) or _search(text, after_thinking)
-
-
-def strip_thinking(text: str) -> tuple[str, str]:
-    """(the thinking, the rest of the reply). Reads `<think>…</think>` at the start, and an orphan `</think>`.
-
-    A tag inside a JSON string is text: after an odd number of quotes, with no line break beside it.
-
-    >>> strip_thinking("<think>two?</think>\\n\\n[2]")
-    ('two?', '[2]')
-    """
-    rest = text.lstrip(_BLANK + "\ufeff")
-    thoughts: list[str] = []
-    while rest.startswith("<think>"):
-        thought, closed, after = rest[len("<think>") :].partition("</think>")
-        thoughts.append(thought.strip())
-        rest = after.lstrip(_BLANK) if closed else ""
-    if not thoughts and not rest.startswith(("{", "[")):
-        thought, closed, after = rest.partition("</think>")
-        if closed and not _in_string(thought, after):
-            return thought.strip(), after.lstrip(_BLANK)
-    return ("\n\n".join(thoughts), rest) if thoughts else ("", text)
-
-
-def _in_string(before: str, after: str) -> bool:
-    return before.count('"') % 2 == 1 and not before.endswith("\n") and after[:1] not in ("", "\n", "\r")
 
 
 def _search(text: str, start: int) -> Found | NotFound:

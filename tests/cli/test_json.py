@@ -280,7 +280,9 @@ def test_every_key_of_every_error_is_described(kind: Any, capsys: pytest.Capture
     """Also those of errors that no command above ends with."""
     samples: dict[str, Any] = {
         **dict.fromkeys(("nearest", "installed"), ("a", "b")),
-        **dict.fromkeys(("line", "page", "status", "needed_tokens", "available_tokens"), 7),
+        **dict.fromkeys(
+            ("line", "page", "status", "needed_tokens", "available_tokens", "predicted_tokens", "counted_tokens"), 7
+        ),
         **dict.fromkeys(("locked", "retryable"), True),
         "path": Path("a.txt"),
         "attempts": (Attempt(1, "schema", "no", "{}", seed=3),),

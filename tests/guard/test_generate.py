@@ -20,7 +20,7 @@ TOOL = {"type": "function", "function": {"name": "weather", "parameters": {"type
 
 def completion(text: str, **last: Any) -> Any:
     """What /api/generate streams."""
-    end = {"response": "", "done": True, "done_reason": "stop", "prompt_eval_count": 3, "eval_count": 5, **last}
+    end = {"response": "", "done": True, "done_reason": "stop", "eval_count": 5, **last}
     return lines({"response": text, "done": False}, end)
 
 

@@ -140,7 +140,7 @@ def test_a_missing_model_when_the_list_fails_too(ask: Asker, call_for: MakeCall,
     [
         (400, '"m" does not support thinking', "thinking: false"),
         (401, "unauthorized", "OLLAMA_API_KEY"),
-        (403, "ollama cloud is disabled", "OLLAMA_ORIGINS"),
+        (403, "origin not allowed", "OLLAMA_ORIGINS"),
         (500, 'option "num_ctx" must be of type integer', "lint"),
         (500, "write /models/blobs/x: no space left on device", "disk is full"),
         (500, "model requires more system memory (9 GiB) than is available (4 GiB)", "context"),

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ollama_kit.structured.find import Found, NotFound, find_json, strip_thinking
+from ollama_kit.structured.find import Found, NotFound, find_json
+from ollama_kit.structured.thinking import strip_thinking
 
 KEYS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | KEYS

@@ -272,7 +272,7 @@ def awaited(wire: Wire) -> None:
 
 
 def vectors(seen: SeenRequest) -> Reply:
-    return as_json({"model": "m", "embeddings": [[1.0, 2.0]] * len(seen.json["input"]), "prompt_eval_count": 5})
+    return as_json({"model": "m", "embeddings": [[1.0, 2.0]] * len(seen.json["input"])})
 
 
 @scenario

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.timing import in_turns, median_ratio, verdict
 from ollama_kit.tokens import Tokenizer
-from ollama_kit.tokens.chat_template.conversation import Turn
+from ollama_kit.tokens.chat_template.turns import Turn
 from ollama_kit.tokens.engines import LibraryEngine
 from ollama_kit.tokens.prompt import PromptFacts, PromptRequest, count_prompt
 from tests.models.vocabularies import vocabulary

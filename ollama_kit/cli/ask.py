@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ollama_kit.cli.options import json_option, server_options, settings_from
+from ollama_kit.cli.shared_options import json_option, server_options, settings_from
 
 if TYPE_CHECKING:
     from ollama_kit.client import Client, Result

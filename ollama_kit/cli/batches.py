@@ -12,8 +12,8 @@ from typing import TypeVar
 
 import click
 
-from ollama_kit.cli.options import json_option, server_options, settings_from
 from ollama_kit.cli.output import batch_progress, warn
+from ollama_kit.cli.shared_options import json_option, server_options, settings_from
 from ollama_kit.client.client import Client
 from ollama_kit.errors import ServerError
 from ollama_kit.guard.policy import load_policy

@@ -15,8 +15,8 @@ import click
 
 from ollama_kit import resources
 from ollama_kit.builder.build import BuildOptions, build
-from ollama_kit.cli.options import json_option, server_options, settings_from
 from ollama_kit.cli.output import print_json, print_report, print_result, progress_bar
+from ollama_kit.cli.shared_options import json_option, server_options, settings_from
 from ollama_kit.client import Client
 from ollama_kit.errors import OutputInvalid, ServerUnreachable
 from ollama_kit.guard.exchange import Event, Finished

@@ -14,8 +14,8 @@ import click
 
 from ollama_kit import __version__, plugins, resources
 from ollama_kit.builder.build_records import leftovers
-from ollama_kit.cli.options import json_option, server_options, settings_from
 from ollama_kit.cli.output import print_result
+from ollama_kit.cli.shared_options import json_option, server_options, settings_from
 from ollama_kit.errors import OllamaKitError, PlugInError, in_users_language
 from ollama_kit.guard.policy import load_policy, policy_names
 from ollama_kit.guard.scanners.library import ScannerStatus, scanner_status

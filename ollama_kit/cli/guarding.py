@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ollama_kit.cli.options import json_option
+from ollama_kit.cli.shared_options import json_option
 
 if TYPE_CHECKING:
     from ollama_kit.guard.scan import Scan

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from ollama_kit import resources
-from ollama_kit.cli.options import json_option, parsed_overrides, set_option
 from ollama_kit.cli.output import print_result
+from ollama_kit.cli.shared_options import json_option, parsed_overrides, set_option
 from ollama_kit.errors import SourceError, UsageError
 from ollama_kit.modelfile.lint import LintFinding, lint_modelfile
 from ollama_kit.modelfile.render import render_modelfile

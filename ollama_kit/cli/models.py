@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import click
 
-from ollama_kit.cli.options import json_option, open_server, parsed_overrides, server_options, set_option, settings_from
+from ollama_kit.cli.shared_options import (
+    json_option,
+    open_server,
+    parsed_overrides,
+    server_options,
+    set_option,
+    settings_from,
+)
 
 
 @click.command("list")

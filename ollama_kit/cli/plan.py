@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ollama_kit.cli.options import json_option, open_server, server_options, settings_from
+from ollama_kit.cli.shared_options import json_option, open_server, server_options, settings_from
 
 if TYPE_CHECKING:
     from ollama_kit.memory.available import Memory

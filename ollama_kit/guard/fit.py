@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from ollama_kit.errors import ContextOverflow
 from ollama_kit.guard.conversation import Document, Message
-from ollama_kit.guard.draft import Draft
 from ollama_kit.guard.profile import Profile
+from ollama_kit.guard.prompt_draft import Draft
 from ollama_kit.records.report import CountKind
 from ollama_kit.text.characters import cut_after, cut_before
 from ollama_kit.text.language import language_of

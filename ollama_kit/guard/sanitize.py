@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ollama_kit.guard.conversation import Document, Message, Request
-from ollama_kit.guard.draft import Draft
 from ollama_kit.guard.images.attached import findings_of
 from ollama_kit.guard.passage import Passage, TextKind
 from ollama_kit.guard.pipeline import Pipeline
+from ollama_kit.guard.prompt_draft import Draft
 from ollama_kit.records.report import Finding
 
 

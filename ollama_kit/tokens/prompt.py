@@ -10,9 +10,9 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ollama_kit.modelfile.versions import ServerVersion
-from ollama_kit.tokens.chat_template.conversation import RenderInput, Turn, assemble
-from ollama_kit.tokens.chat_template.errors import TemplateError
 from ollama_kit.tokens.chat_template.template import DEFAULT_TEMPLATE, ChatTemplate
+from ollama_kit.tokens.chat_template.template_errors import TemplateError
+from ollama_kit.tokens.chat_template.turns import RenderInput, Turn, assemble
 
 if TYPE_CHECKING:
     from ollama_kit.server.facts import ModelFacts

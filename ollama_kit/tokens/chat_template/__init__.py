@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ollama_kit.tokens.chat_template.conversation import RenderInput, ToolCall, Turn, assemble
-from ollama_kit.tokens.chat_template.errors import TemplateBeyondSubset, TemplateError
 from ollama_kit.tokens.chat_template.markers import turn_markers
 from ollama_kit.tokens.chat_template.template import ChatTemplate
+from ollama_kit.tokens.chat_template.template_errors import TemplateBeyondSubset, TemplateError
+from ollama_kit.tokens.chat_template.turns import RenderInput, ToolCall, Turn, assemble
 
 __all__ = [
     "ChatTemplate",

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ollama_kit.tokens.chat_template.errors import TemplateBeyondSubset, TemplateError
 from ollama_kit.tokens.chat_template.functions import Call as FunctionCall, called
 from ollama_kit.tokens.chat_template.lookup import field, items
 from ollama_kit.tokens.chat_template.nodes import (
@@ -27,6 +26,7 @@ from ollama_kit.tokens.chat_template.nodes import (
     Text,
     Variable,
 )
+from ollama_kit.tokens.chat_template.template_errors import TemplateBeyondSubset, TemplateError
 from ollama_kit.tokens.chat_template.values import (
     NIL,
     Data,

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from types import MappingProxyType
 from typing import TypeAlias
 
-from ollama_kit.tokens.chat_template.errors import TemplateBeyondSubset, TemplateError
+from ollama_kit.tokens.chat_template.template_errors import TemplateBeyondSubset, TemplateError
 from ollama_kit.tokens.chat_template.values import (
     NIL,
     ArgumentMap,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from ollama_kit.tokens.chat_template.conversation import Turn
-from ollama_kit.tokens.chat_template.errors import TemplateError
 from ollama_kit.tokens.chat_template.nodes import Action, Branch, Call, Command, Field, Node, Operand, Pipe, Variable
+from ollama_kit.tokens.chat_template.template_errors import TemplateError
+from ollama_kit.tokens.chat_template.turns import Turn
 
 RESPONSE = Action(Pipe((Command((Field(("Response",)),)),)), line=0)
 """What Ollama adds at the end of a template that names neither `.Messages` nor `.Response`."""

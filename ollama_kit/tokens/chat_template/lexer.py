@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from ollama_kit.tokens.chat_template.errors import TemplateError
+from ollama_kit.tokens.chat_template.template_errors import TemplateError
 
 Kind: TypeAlias = Literal[
     "text", "open", "close", "space", "assign", "declare", "pipe", "(", ")", "string", "raw", "char",

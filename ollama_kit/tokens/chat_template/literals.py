@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ollama_kit.tokens.chat_template.errors import TemplateBeyondSubset, TemplateError
+from ollama_kit.tokens.chat_template.template_errors import TemplateBeyondSubset, TemplateError
 
 _ESCAPES = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "\\": 92}
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{2})|([0-7]{3})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|(.))", re.DOTALL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ollama_kit.tokens.chat_template.errors import TemplateBeyondSubset, TemplateError
+from ollama_kit.tokens.chat_template.template_errors import TemplateBeyondSubset, TemplateError
 from ollama_kit.tokens.chat_template.values import NIL, ArgumentMap, Data, Listing, Record, Value
 
 _METHODS = frozenset(("String", "MarshalJSON", "UnmarshalJSON", "All", "Get", "Len", "Set", "ToMap"))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ollama_kit.tokens.chat_template.errors import TemplateError
 from ollama_kit.tokens.chat_template.nodes import Action, Branch, Constant, Field, Node, Text, Variable
 from ollama_kit.tokens.chat_template.template import ChatTemplate
+from ollama_kit.tokens.chat_template.template_errors import TemplateError
 
 _ROLES = ("system", "user", "assistant", "tool")
 _TAG = (

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from ollama_kit.tokens.chat_template.errors import TemplateBeyondSubset, TemplateError
 from ollama_kit.tokens.chat_template.lexer import Token, tokens
 from ollama_kit.tokens.chat_template.literals import unquote
 from ollama_kit.tokens.chat_template.nodes import Action, Branch, Call, Jump, Node, Text
 from ollama_kit.tokens.chat_template.pipelines import MAX_DEPTH, Reader, pipeline, unexpected
+from ollama_kit.tokens.chat_template.template_errors import TemplateBeyondSubset, TemplateError
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ollama_kit.tokens.chat_template import functions
-from ollama_kit.tokens.chat_template.errors import TemplateBeyondSubset, TemplateError
 from ollama_kit.tokens.chat_template.lexer import Kind, Token
 from ollama_kit.tokens.chat_template.literals import character, number, unquote
 from ollama_kit.tokens.chat_template.nodes import (
@@ -20,6 +19,7 @@ from ollama_kit.tokens.chat_template.nodes import (
     Pipe,
     Variable,
 )
+from ollama_kit.tokens.chat_template.template_errors import TemplateBeyondSubset, TemplateError
 
 MAX_DEPTH = 60
 """Nesting of parentheses, and of branches, that is parsed; Python's own stack is the reason for a limit."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ollama_kit.tokens.chat_template.conversation import ToolCall, Turn
+from ollama_kit.tokens.chat_template.turns import ToolCall, Turn
 from ollama_kit.tokens.chat_template.values import ArgumentMap, Listing, Record, Struct, from_json, marshal_ordered
 
 

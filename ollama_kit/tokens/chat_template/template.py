@@ -9,14 +9,14 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
 
-from ollama_kit.tokens.chat_template.conversation import RenderInput, Turn, collate
-from ollama_kit.tokens.chat_template.errors import TemplateBeyondSubset
 from ollama_kit.tokens.chat_template.evaluator import Budget, Program, execute
 from ollama_kit.tokens.chat_template.functions import BUILTIN, functions
 from ollama_kit.tokens.chat_template.legacy import RESPONSE, cut_after_response, executions, identifiers
 from ollama_kit.tokens.chat_template.nodes import Branch, Node, Text
 from ollama_kit.tokens.chat_template.parser import Parsed, parse
 from ollama_kit.tokens.chat_template.records import message_record, tool_list
+from ollama_kit.tokens.chat_template.template_errors import TemplateBeyondSubset
+from ollama_kit.tokens.chat_template.turns import RenderInput, Turn, collate
 from ollama_kit.tokens.chat_template.values import NIL
 
 MAX_TEMPLATE_CHARS = 1_000_000

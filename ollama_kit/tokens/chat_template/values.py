@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final, Literal, TypeAlias
 
-from ollama_kit.tokens.chat_template.errors import TemplateBeyondSubset
+from ollama_kit.tokens.chat_template.template_errors import TemplateBeyondSubset
 
 Value: TypeAlias = Any
 

@@ -31,9 +31,9 @@ CHINESE = (
     "乙方应于合同生效之日起三十日内将全部设备运抵甲方指定地点，运费由乙方承担，甲方应在到货后十个工作日内完成验收。"
 )
 PEAK = (
-    "import resource, sys; from ollama_kit.documents import read_document;"
+    "import sys; from benchmarks.timing import peak_bytes; from ollama_kit.documents import read_document;"
     "n = len(read_document(sys.argv[1]).pages);"
-    "print(n, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1024 if sys.platform != 'darwin' else 1 << 20))"
+    "print(n, peak_bytes() >> 20)"
 )
 
 

@@ -14,8 +14,6 @@ from statistics import median
 from typing import Any
 from unittest import mock
 
-from ollama_kit.guard.stages import Guards
-
 from benchmarks.instant_server import serving
 from benchmarks.material import MODEL, QUESTION, RECORD, group_chat, ollama_answers, plain_answers
 from benchmarks.timing import in_ms, in_turns, median_above, metered_in_turns, seconds_of, verdict
@@ -23,10 +21,12 @@ from ollama_kit.client import Client
 from ollama_kit.guard.conversation import messages_from
 from ollama_kit.guard.fence import Fence
 from ollama_kit.guard.fit import PromptCounter
+from ollama_kit.guard.flow import guarded_call
+from ollama_kit.guard.pipeline import Pipeline
 from ollama_kit.guard.policy import PolicyLike, load_policy
-from ollama_kit.guard.private.placeholders import Placeholders
 from ollama_kit.server.wire import encode
 from ollama_kit.settings import Settings
+from ollama_kit.structured.schema import load_schema
 from tests.models.vocabularies import vocabulary
 
 PEERS_PYTHON = "OLLAMA_KIT_PEERS"
@@ -142,16 +142,15 @@ def _by_stage(url: str) -> Iterable[str]:
     fence = Fence(b"0" * 16)
     policies: dict[str, PolicyLike] = {name: {"extends": "off", **words} for name, words in STAGES.items()}
     stages = {
-        name: Guards(load_policy(policy), tokens, Placeholders()).document
-        for name, policy in {**policies, "all": "standard"}.items()
+        name: Pipeline.of(load_policy(policy), tokens) for name, policy in {**policies, "all": "standard"}.items()
     }
     for size_bytes, rounds in STAGE_ROUNDS.items():
         for language in QUESTION:
             text = group_chat(size_bytes, language)
             works: dict[str, Callable[[], object]] = {
-                name: partial(stage, text, "document 0") for name, stage in stages.items()
+                name: partial(pipeline.clean, text, "document 0", "document") for name, pipeline in stages.items()
             }
-            works["fence"] = partial(fence.around, text, "1")
+            works["fence"] = partial(fence.markers, text, "1")
             seconds = in_turns(works, rounds, warm_up=3)
             figures = ", ".join(f"{name} {median(taken) * 1e3:.2f}" for name, taken in seconds.items())
             yield f"{size_bytes // 1000} KB {language}, ms: {figures}"
@@ -186,7 +185,9 @@ def _ask(client: Client, document: str) -> object:
 
 def _body_of(client: Client, document: str) -> dict[str, Any]:
     """The body that the guarded call sends."""
-    steps = client.steps(client.request(MODEL, QUESTION["zh"], document, {}), RECORD, {}, client.profile)
+    request = client._request(MODEL, QUESTION["zh"], document, {})
+    policy, profile = client.policy_for(MODEL), client.profile(MODEL)
+    steps = guarded_call(request, profile, policy, load_schema(RECORD), client._context)
     body: dict[str, Any] = json.loads(encode(next(steps).call.body or {}))
     steps.close()
     return body

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import statistics
+import sys
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from pathlib import Path
 
 
 def in_turns(works: Mapping[str, Callable[[], object]], rounds: int, warm_up: int = 1) -> dict[str, list[float]]:
@@ -25,6 +27,20 @@ def metered_in_turns(
             if number >= warm_up:
                 seconds[name].append(passed)
     return seconds
+
+
+def peak_bytes() -> int | None:
+    """The most memory that this program has ever had; None where the system does not say. getrusage would give
+    the peak of the program that started it, where that was higher."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        lines = status.read_text(encoding="ascii", errors="replace").splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
+    if sys.platform == "darwin":
+        import resource
+
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return None
 
 
 def seconds_of(work: Callable[[], object]) -> float:

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest import mock
 
-from benchmarks.timing import in_turns, median_ratio, seconds_of, verdict
+from benchmarks.timing import in_turns, median_ratio, peak_bytes, seconds_of, verdict
 from ollama_kit.server import blobs
 from ollama_kit.server.server import Server
 
@@ -37,11 +37,11 @@ def measured() -> Iterable[str]:
         with mock.patch.dict(os.environ, {"OLLAMA_KIT_CACHE": str(folder / "cache")}):
             small, large = _sparse(folder / "small.gguf", SMALL_BYTES), _sparse(folder / "large.gguf", SIZE_BYTES)
             server.upload_blob(small, check=False)  # what every upload needs is loaded before memory is looked at
-            before = _peak_bytes()
+            before = peak_bytes()
             hashed_s = seconds_of(lambda: blobs.digest_of_file(large))
-            after_hash = _peak_bytes()
+            after_hash = peak_bytes()
             uploaded_s = seconds_of(lambda: server.upload_blob(large, check=False))
-            after_upload = _peak_bytes()
+            after_upload = peak_bytes()
             again_s = seconds_of(lambda: blobs.digest_of_file(large))
             in_turn = in_turns({"ours": lambda: _hash_anew(small), "bare": lambda: _bare_hash(small)}, ROUNDS)
     yield _line("hashed", hashed_s)
@@ -80,19 +80,6 @@ def _bare_hash(path: Path) -> str:
         while piece := file.read(blobs.PIECE_BYTES):
             digest.update(piece)
     return digest.hexdigest()
-
-
-def _peak_bytes() -> int | None:
-    """The most memory this program ever had at once; None where the system does not tell."""
-    status = Path("/proc/self/status")
-    if status.exists():  # getrusage would tell the peak of the parent, where that was higher
-        lines = status.read_text(encoding="ascii", errors="replace").splitlines()
-        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmHWM:"))
-    if sys.platform == "darwin":
-        import resource
-
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return None
 
 
 class _Sink(BaseHTTPRequestHandler):

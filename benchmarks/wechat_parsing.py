@@ -32,9 +32,10 @@ FILES = {
     "chatlog TXT": f"chatlog/{CHAT}.txt",
 }
 PEAK = (
-    "import resource, sys; from ollama_kit.jobs.wechat.readers.read_chat import read_messages;"
+    "import sys; from benchmarks.timing import peak_bytes;"
+    "from ollama_kit.jobs.wechat.readers.read_chat import read_messages;"
     "n = sum(1 for _ in read_messages(sys.argv[1]));"
-    "print(n, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1024 if sys.platform != 'darwin' else 1 << 20))"
+    "print(n, peak_bytes() >> 20)"
 )
 
 

@@ -43,10 +43,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what uses the real server as `real`, so that forgetting the mark cannot hide a skipped test."""
+    """Marks what uses the real server as `real`, so that forgetting the mark cannot hide a skipped test. All of it runs
+    on one worker: the server and its models are there once a run, and two models at work on two cores take turns of
+    spinning threads (3 tokens a second instead of 40)."""
     for item in items:
         if REAL_FIXTURES.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.real)
+            item.add_marker(pytest.mark.xdist_group("real"))
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

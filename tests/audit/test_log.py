@@ -18,6 +18,7 @@ from ollama_kit.audit.row import lines
 from ollama_kit.audit.storage import open_for_writing
 from ollama_kit.errors import AuditError, UsageError
 from tests.audit.rows import START, row
+from tests.intensity import examples
 
 
 @pytest.fixture
@@ -205,7 +206,7 @@ def test_a_process_that_forks_goes_on_on_both_sides(path: Path) -> None:
 MODELS, VERDICTS = ("m", "m:latest", "mm", "n:1"), ("valid", "server", "server.refused", "serverless")
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(
     st.lists(st.tuples(st.integers(0, 9), st.sampled_from(MODELS), st.sampled_from(VERDICTS)), max_size=12),
     st.tuples(

@@ -11,12 +11,13 @@ from hypothesis import given, settings, strategies as st
 from ollama_kit.audit import storage
 from ollama_kit.audit.log import AuditLog
 from tests.audit.rows import START, row
+from tests.intensity import examples
 
 DAY = 24 * 60 * 60
 KIB = 1024
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=examples(15))
 @given(st.lists(st.integers(0, 30_000), min_size=1, max_size=25), st.integers(64, 160))
 def test_the_size_is_within_its_limit_after_every_row(
     tmp_path_factory: pytest.TempPathFactory, lengths: list[int], limit_kib: int
@@ -47,7 +48,7 @@ def test_a_row_beyond_the_limit_stays_alone(tmp_path: Path) -> None:
         assert [item.id for item in log.rows()] == [5]
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=examples(15))
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=20))
 def test_what_is_too_old_goes(tmp_path_factory: pytest.TempPathFactory, days: list[int]) -> None:
     """By the row's own time, in whatever order the rows came (a clock may be set back)."""

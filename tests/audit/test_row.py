@@ -13,6 +13,7 @@ from ollama_kit.audit.row import input_text, row_of, utc
 from ollama_kit.errors import ContextOverflow, GuardBlocked, OutputInvalid
 from ollama_kit.guard.conversation import Message, Request
 from tests.audit.rows import START, finished
+from tests.intensity import examples
 
 
 def test_a_row_says_what_the_call_was() -> None:
@@ -48,7 +49,7 @@ def test_the_digests_can_be_made_again_from_the_texts() -> None:
     assert hashlib.sha256("答案".encode()).hexdigest() == row.output_sha256
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.text(), st.text())
 def test_two_inputs_have_one_text_only_if_they_are_equal(first: str, second: str) -> None:
     """No way to write one conversation so that it looks like another."""
@@ -95,7 +96,7 @@ def test_half_a_character_does_not_stop_a_row() -> None:
     row.input.encode()
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.datetimes(), st.datetimes(), st.integers(-14, 14))
 def test_times_sort_as_they_pass(first: datetime, second: datetime, hours: int) -> None:
     """As text too, whatever the zone they are given in."""

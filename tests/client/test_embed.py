@@ -23,6 +23,7 @@ from ollama_kit.errors import (
 from ollama_kit.settings import Settings
 from ollama_kit.tokens.store import forget_loaded
 from tests.guard.conftest import byte_vocabulary
+from tests.intensity import examples
 from tests.scripted import Reply, ScriptedServer, SeenRequest, as_json, error, show, tags
 
 WINDOW, ROOM = 64, 62  # the byte vocabulary has no end tokens of its own, and the server takes one off for each
@@ -151,7 +152,7 @@ def test_a_cut_is_between_characters_as_a_reader_sees_them(client: Client, scrip
     assert bodies(scripted)[0]["input"] == [family * 2]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(text=st.text(st.sampled_from("aé你👍🏽‍👨\u0301 。\n<|im_end|>"), min_size=1, max_size=400).filter(str.strip))
 def test_what_is_cut_fits_and_is_a_beginning(text: str) -> None:
     """For any text: never over the room, never something else than its start."""

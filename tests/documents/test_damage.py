@@ -15,9 +15,12 @@ from ollama_kit.errors import DocumentError
 from tests.documents.docxs import body, run
 from tests.documents.pdfs import lines, pdf
 from tests.documents.test_pdf import check_places
+from tests.intensity import examples
 
 BOUNDED = settings(
-    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    deadline=None,
+    max_examples=examples(40),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 TAGS = (
     "<p> </p> <table> <tr> <td> </td> </tr> </table> <ol> <li> </ol> <br> <script> </script> <!-- -->"

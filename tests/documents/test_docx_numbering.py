@@ -11,6 +11,7 @@ from ollama_kit.documents import read_document
 from ollama_kit.documents.docx.list_numbers import numeral
 from tests.documents.docxs import body, run
 from tests.documents.test_pdf import texts
+from tests.intensity import examples
 
 
 def level(at: int, form: str, text: str, *, gap: str = "tab", more: str = "") -> str:
@@ -147,7 +148,7 @@ def test_forms_of_numbers(value: int, form: str, written: str) -> None:
 CHINESE = {one: at for at, one in enumerate("零一二三四五六七八九")}
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(st.integers(1, 9_999))
 def test_chinese_numbers_can_be_read_back(value: int) -> None:
     """Counting back what was written gives the number."""

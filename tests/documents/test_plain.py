@@ -12,6 +12,7 @@ from ollama_kit.documents import read_document
 from ollama_kit.documents.draft import assemble
 from ollama_kit.documents.plain_text import begins_clause, read_plain
 from tests.documents.test_pdf import CONTRACTS, check_places, texts
+from tests.intensity import examples
 
 GOLD = sorted((CONTRACTS / "zh_synthetic").glob("*.txt"))
 
@@ -84,7 +85,7 @@ def test_comments_in_markdown_are_reported_and_left_out(tmp_path: Path) -> None:
     assert [one.orders for one in read.hidden] == [True, False, False]
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(st.text(alphabet="ab 第一条1.(\n\f", max_size=80))
 def test_every_visible_character_is_in_one_paragraph(text: str) -> None:
     """The text is the one given; paragraphs lie in it in order and leave out white space only."""

@@ -14,6 +14,7 @@ from ollama_kit.guard.normalize import normalize_text
 from ollama_kit.tokens import Tokenizer
 from ollama_kit.tokens.vocabulary import TokenType, read_vocabulary
 from tests.guard.vectors import lines_run
+from tests.intensity import examples
 from tests.models.vocabularies import vocabulary as vocabulary_of
 
 NAMES = ("smollm", "qwen2", "qwen35", "deepseek", "gemma", "spm")
@@ -94,7 +95,7 @@ def test_taking_hidden_characters_out_first_leaves_no_way_round(model: Model) ->
 
 @pytest.mark.parametrize("name", HERE)
 @given(data=st.data())
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples(80))
 def test_no_text_made_of_pieces_of_tokens_holds_one(name: str, data: st.DataObject) -> None:
     """Random mixes of tokens, halves of tokens and text: none survives, nothing is lost, spans are the tokens."""
     model = model_here(name)

@@ -17,6 +17,7 @@ from ollama_kit.guard.profile import Profile
 from ollama_kit.guard.sanitize import Draft
 from ollama_kit.settings import Settings
 from tests.guard.conftest import CHATML, Say, byte_vocabulary
+from tests.intensity import examples
 from tests.scripted import ScriptedServer, chat, show, tags
 
 FENCE = Fence(b"0" * 16)
@@ -77,7 +78,7 @@ rooms = st.builds(
 
 
 @given(drafts, rooms, st.integers(200, 1500), st.sampled_from(RULES))
-@settings(deadline=None, max_examples=250)
+@settings(deadline=None, max_examples=examples(250))
 def test_what_is_sent_fits_and_holds_all_that_must_stay(
     profile: Profile, draft: Draft, room: TokenBudget, window: int, rule: str
 ) -> None:
@@ -123,7 +124,7 @@ def exchanges(draft: Draft) -> list[list[int]]:
 
 
 @given(turns, st.integers(100, 700))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 def test_drop_oldest_drops_whole_exchanges_and_as_few_as_possible(
     profile: Profile, turns: list[Message], window: int
 ) -> None:

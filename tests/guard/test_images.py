@@ -22,6 +22,7 @@ from ollama_kit.errors import GuardBlocked, OllamaKitError, UsageError
 from ollama_kit.guard.images.header import read_header
 from ollama_kit.guard.images.image import Image, ImageRules
 from ollama_kit.guard.images.prepare import prepare_image
+from tests.intensity import examples
 
 KINDS = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
 
@@ -422,7 +423,7 @@ def test_the_shortest_beginnings_are_errors_too(kind: str) -> None:
             prepare_image(data[:length])
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(
     st.sampled_from(KINDS),
     st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=12),

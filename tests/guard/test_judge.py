@@ -32,6 +32,7 @@ from ollama_kit.settings import Settings
 from ollama_kit.specs.source import parse_yaml
 from ollama_kit.tokens.store import forget_loaded
 from tests.guard.conftest import CHATML, CONTROL, byte_vocabulary
+from tests.intensity import examples
 from tests.scripted import Reply, ScriptedServer, SeenRequest, chat, error, lines, show
 
 SAFE = {
@@ -141,7 +142,7 @@ def test_a_verdict_is_read_as_its_model_writes_it(form: Form, reply: str, verdic
     assert replace(read_verdict(form, reply), raw="") == verdict
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(st.sampled_from(FORMS), st.text())
 def test_any_reply_can_be_read(form: Form, reply: str) -> None:
     """A judge may write anything, and never breaks the call."""
@@ -362,7 +363,7 @@ def test_a_long_text_is_judged_in_pieces_and_none_of_it_is_left_out(client: Clie
     assert [(item.rule, item.source, item.span) for item in found] == [("unsafe", "document 0", (0, 6001))]
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(st.integers(0, 20_000), st.integers(1, 5_000))
 def test_pieces_cover_a_text_or_are_none(length: int, limit: int) -> None:
     """Each fits, each place is in one, and neighbors share enough for a sentence."""

@@ -12,6 +12,7 @@ from ollama_kit.guard.markup import disarm_markup
 from ollama_kit.guard.normalize import normalize_text
 from ollama_kit.records.report import MOST_FINDINGS
 from tests.guard.vectors import lines_run, vectors
+from tests.intensity import examples
 
 SHOWN_BREAK = "¦"
 PIECES = [
@@ -41,7 +42,7 @@ def test_what_only_looks_like_markup_is_left_alone(row: dict[str, Any]) -> None:
 
 @given(markup_like)
 @example("](](&#")  # an address that ends at a link must end there when that one is broken
-@settings(deadline=None, max_examples=1500)
+@settings(deadline=None, max_examples=examples(1500))
 def test_a_second_run_changes_nothing(text: str) -> None:
     """Disarming is idempotent: to break one sign never makes another of what is left."""
     once, _ = disarm_markup(text, "x")
@@ -50,7 +51,7 @@ def test_a_second_run_changes_nothing(text: str) -> None:
 
 
 @given(markup_like | st.text(max_size=60))
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=examples(500))
 def test_a_person_reads_the_same_text(text: str) -> None:
     """Nothing is taken out, each character leads back to itself, and every break has a finding around it."""
     changed, findings = disarm_markup(text, "x")
@@ -80,7 +81,7 @@ def sanitized(text: str) -> tuple[str, list[tuple[int, int]]]:
 
 
 @given(st.lists(st.sampled_from(PIECES + HIDDEN), max_size=14).map("".join))
-@settings(deadline=None, max_examples=800)
+@settings(deadline=None, max_examples=examples(800))
 def test_the_stages_together_are_idempotent(text: str) -> None:
     """What normalizing, breaking and disarming made is made again of itself; every character leads back to its own."""
     once, spans = sanitized(text)
@@ -90,7 +91,7 @@ def test_the_stages_together_are_idempotent(text: str) -> None:
 
 
 @given(markup_like)
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=examples(500))
 def test_no_opener_is_left(text: str) -> None:
     """However it is nested, no brace pair and no script survives."""
     inert = disarm_markup(text, "x")[0].text.lower()

@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 from ollama_kit.guard.normalize import normalize_text
 from ollama_kit.records.report import MOST_FINDINGS
 from tests.guard.vectors import lines_run, vectors
+from tests.intensity import examples
 
 SUSPECTS = (
     "\x00\x0c\x1b\x85\u00ad\u034f\u115f\u1160\u180b\u180e\u200b\u200c\u200d\u200e\u2060\u202e\u2066\ufe00\ufe0e\ufe0f"
@@ -54,7 +55,7 @@ def test_tags_written_as_surrogates_are_read() -> None:
 
 
 @given(anything)
-@settings(deadline=None, max_examples=600)
+@settings(deadline=None, max_examples=examples(600))
 def test_a_second_run_changes_nothing(text: str) -> None:
     """Normalizing is idempotent, and what is clean has no findings."""
     once, _ = normalize_text(text, "x")
@@ -63,7 +64,7 @@ def test_a_second_run_changes_nothing(text: str) -> None:
 
 
 @given(anything)
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_every_character_that_stays_leads_back_to_itself(text: str) -> None:
     """The map points at the same character of the caller's text, but for what was replaced by a better one."""
     changed, findings = normalize_text(text, "x")
@@ -79,7 +80,7 @@ def test_every_character_that_stays_leads_back_to_itself(text: str) -> None:
 
 
 @given(st.text(st.characters(), max_size=60))
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_the_result_can_be_sent(text: str) -> None:
     """What comes out is valid Unicode without NUL, and no visible letter was lost."""
     changed, _ = normalize_text(text, "x")

@@ -20,6 +20,7 @@ from ollama_kit.guard.verdict import Restorer
 from ollama_kit.server import wire
 from ollama_kit.settings import Settings
 from tests.guard.conftest import Say
+from tests.intensity import examples
 from tests.scripted import HANG, ScriptedServer, chat, lines
 
 SECRET = "13800138000"
@@ -76,7 +77,7 @@ def test_what_is_shown_joins_to_the_text(
 
 
 @given(st.lists(st.text("[PHONE_1]<\u200b|x>ab", max_size=9), max_size=30))
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_any_text_in_any_pieces_joins_to_what_it_is_as_a_whole(said: list[str]) -> None:
     """Restoring piece by piece and all at once are the same."""
     hidden = Placeholders()

@@ -19,6 +19,7 @@ from ollama_kit.errors import (
     UsageError,
 )
 from ollama_kit.jobs.webhooks import WECOM_BYTES, WECOM_PATH, post_markdown, split_markdown
+from tests.intensity import examples
 from tests.scripted import Reply, ScriptedServer, as_json, closed, html, raw, silent, text
 
 KEY = "693a91f6-7xxx-4bc4-97a0-0ec2sifa5aaa"
@@ -67,7 +68,7 @@ def test_a_long_text_goes_in_parts_in_their_order(server: ScriptedServer) -> Non
     assert "\n\n".join(contents).split("\n\n") == paragraphs
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(st.text(alphabet="ab中😀 \n\\&lt;#", max_size=120), st.integers(8, 40))
 def test_splitting_loses_nothing_but_white_space(written: str, limit: int) -> None:
     """Every piece fits, none is empty, and the words are all there in order."""

@@ -18,12 +18,13 @@ from ollama_kit.memory.plan import make_plan
 from ollama_kit.memory.setup import Setup
 from ollama_kit.memory.shape import TYPE_NAMES, TYPE_NUMBERS, Tensor
 from ollama_kit.server.gguf_header import BLOCKS, MAX_HEADER_BYTES, check_gguf
+from tests.intensity import times
 from tests.models.tiny import TINY_NAMES, tiny_model
 from tests.realserver.install import Install
 
 gguf = pytest.importorskip("gguf")
 
-MUTATIONS = 100_000
+MUTATIONS = times(100_000, ci=4_000)
 MEMORY_BYTES = 64 * 2**20
 NAME = Path("合同 model.gguf")
 

@@ -22,6 +22,7 @@ from ollama_kit.memory.spec_file import set_context, with_context
 from ollama_kit.server.facts import RunningModel
 from ollama_kit.server.server import Server
 from ollama_kit.specs.source import parse_yaml
+from tests.intensity import examples
 from tests.memory.measured import shapes
 from tests.scripted import ScriptedServer, as_json, error
 
@@ -127,7 +128,7 @@ def test_what_is_not_one_key_a_line_is_not_changed() -> None:
             with_context(text, 9)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.integers(256, 262_144), st.sampled_from([None, 2, 8, 16, 24, 48]), st.booleans())
 def test_the_bar_is_as_wide_as_the_memory(context: int, gib: int | None, on_card: bool) -> None:
     """Each part that is there shows; what is free shows as free."""

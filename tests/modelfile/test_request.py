@@ -18,6 +18,7 @@ from ollama_kit.modelfile import (
     render_modelfile,
 )
 from ollama_kit.specs.model import Message, ModelSpec
+from tests.intensity import examples
 from tests.modelfile.vectors import TEXT
 
 SPEC = ModelSpec(
@@ -67,7 +68,7 @@ def specs() -> st.SearchStrategy[ModelSpec]:
 
 
 @given(specs())
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples(80))
 def test_both_roads_give_one_value(spec: ModelSpec) -> None:
     """What the rendered Modelfile asks for is what the spec asks for, whenever text can carry it."""
     try:

@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from ollama_kit.errors import ModelfileError
 from ollama_kit.modelfile import Command, Modelfile, kept, read_modelfile, write_modelfile
+from tests.intensity import examples
 from tests.modelfile.vectors import OWN_FILES, modelfiles
 
 FROM = Command("from", "a")
@@ -16,7 +17,7 @@ EASY = st.text(st.characters(blacklist_categories=("Cs", "Cc", "Cf", "Cn", "Co",
 
 
 @given(modelfiles())
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=examples(400))
 def test_reading_what_was_written_gives_the_same_value(modelfile: Modelfile) -> None:
     """read(write(m)) == m, or a ModelfileError that says why m has no Modelfile form."""
     try:

@@ -21,6 +21,7 @@ from ollama_kit.server.connection import connect
 from ollama_kit.server.gguf_header import BLOCKS
 from ollama_kit.server.transport import Transport
 from tests import scripted as say
+from tests.intensity import examples
 from tests.scripted import ScriptedServer
 
 
@@ -103,7 +104,7 @@ def test_a_missing_file_and_a_folder(tmp_path: Path) -> None:
             check_gguf(path)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(position=st.integers(0, 300), value=st.integers(0, 255), cut=st.integers(0, 60))
 def test_any_damage_is_an_error_or_a_header(
     position: int, value: int, cut: int, tmp_path_factory: pytest.TempPathFactory

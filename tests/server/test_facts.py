@@ -14,6 +14,7 @@ from ollama_kit.server.facts import go_unquote, gqa, read_parameters
 from ollama_kit.server.flows import full_name
 from ollama_kit.server.refusals import nearest_models
 from tests import scripted as say
+from tests.intensity import examples
 from tests.scripted import ScriptedServer
 
 PARAMETERS = r"""num_ctx                        1.048576e+06
@@ -69,7 +70,7 @@ def test_go_quotes(quoted: str, text: str) -> None:
     assert go_unquote(quoted) == text
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
 def test_unquoting_undoes_quoting(text: str) -> None:
     """Texts quoted as Go does it (ASCII escapes, \\u and \\U for what it does not print) come back."""

@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from ollama_kit.errors import UsageError
 from ollama_kit.server.host import resolve_host
+from tests.intensity import examples
 
 VECTORS = json.loads(Path(__file__).parents[1].joinpath("data/server/hosts.json").read_text(encoding="utf-8"))
 
@@ -64,7 +65,7 @@ def test_a_password_is_sent_as_a_header_and_never_shown() -> None:
     assert "geheim" not in str(caught.value)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(st.text(max_size=30) | st.from_regex(r"(https?://)?[a-z0-9.:\[\]@/%-]{0,30}", fullmatch=True))
 def test_any_text_is_a_host_or_a_usage_error(text: str) -> None:
     """No text makes anything else happen, and what is read is read the same again."""

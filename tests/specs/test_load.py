@@ -13,6 +13,7 @@ from ollama_kit import resources
 from ollama_kit.errors import OllamaKitError, SpecError, SpecNotFound, UsageError
 from ollama_kit.specs import load_spec, spec_names
 from ollama_kit.specs.model import KEYS
+from tests.intensity import examples
 
 Write = Callable[..., Path]
 
@@ -197,7 +198,7 @@ def test_the_editor_s_schema_knows_the_same_keys() -> None:
 scalars = st.one_of(st.integers(), st.booleans(), st.text(max_size=8), st.none(), st.floats(allow_nan=False))
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(st.one_of(st.sampled_from(sorted(KEYS)), st.text(max_size=6)), scalars, max_size=6))
 def test_any_mapping_is_a_spec_or_an_error_of_ours(write: Write, data: dict[str, object]) -> None:
     """Whatever a file holds, nothing but an OllamaKitError comes out."""

@@ -11,6 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from ollama_kit.structured.find import Found, NotFound, find_json
 from ollama_kit.structured.thinking import strip_thinking
+from tests.intensity import examples
 
 KEYS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | KEYS
@@ -34,7 +35,7 @@ def missing(text: str) -> NotFound:
 
 
 @given(DOCUMENTS, PROSE, PROSE, st.booleans(), st.sampled_from([None, 2]))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 def test_a_document_between_sentences_is_found(
     value: Any, before: str, after: str, plain: bool, indent: int | None
 ) -> None:
@@ -50,7 +51,7 @@ def outcome_text(text: str, outcome: Found) -> str:
 
 
 @given(DOCUMENTS, st.data())
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 def test_a_document_that_is_cut_is_never_found(value: Any, data: st.DataObject) -> None:
     """Each proper beginning of a document is half JSON, and stays so: no inner part is taken for the whole."""
     document = json.dumps(value, ensure_ascii=False)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from ollama_kit.structured.partial import PartialJSON
+from tests.intensity import examples
 from tests.structured.test_find import DOCUMENTS
 
 
@@ -21,7 +22,7 @@ def read(pieces: list[str]) -> PartialJSON:
 
 
 @given(DOCUMENTS, st.booleans(), st.lists(st.integers(0, 200), max_size=12), st.integers(0, 200))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 def test_every_split_of_a_stream_gives_the_same(value: Any, ascii_only: bool, cuts: list[int], end: int) -> None:
     """The value after a beginning of the text depends on the text alone; after all of it, it is the document."""
     text = json.dumps(value, ensure_ascii=ascii_only)
@@ -35,7 +36,7 @@ def test_every_split_of_a_stream_gives_the_same(value: Any, ascii_only: bool, cu
 
 
 @given(DOCUMENTS)
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 def test_values_only_grow(value: Any) -> None:
     """No text or number is seen before it has ended: each scalar seen is one of the document's."""
     text = json.dumps(value)

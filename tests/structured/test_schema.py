@@ -20,6 +20,7 @@ from ollama_kit.structured.find import NotFound, find_json
 from ollama_kit.structured.scalars import Unsafe, safe_pattern
 from ollama_kit.structured.schema import Schema, load_schema
 from ollama_kit.structured.validation import MAX_PART, failing_part, feedback, feedback_on_no_json, validate
+from tests.intensity import examples
 from tests.structured.test_find import VALUES
 
 
@@ -246,7 +247,7 @@ def test_the_callers_schema_is_copied() -> None:
     st.from_regex(r"\^(\(\?:|[a-c.\[\]^*+?|)\\d\-\"{},0-9合]){0,12}\$", fullmatch=True),
     st.text('ab1c合"\\-.', max_size=6),
 )
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=examples(500))
 def test_a_safe_pattern_means_what_the_pattern_means(pattern: str, text: str) -> None:
     """Where the safe form is not said to be narrower, both match the same texts; where it is, it matches no more."""
     import re
@@ -261,7 +262,7 @@ def test_a_safe_pattern_means_what_the_pattern_means(pattern: str, text: str) ->
 
 
 @given(VALUES, VALUES)
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_validating_never_raises_and_is_right_about_constants(value: Any, other: Any) -> None:
     """Any value against a schema with most keywords, and against a constant of itself."""
     document = {

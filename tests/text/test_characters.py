@@ -12,6 +12,7 @@ from ollama_kit.guard.fit import middle_out
 from ollama_kit.guard.sanitize import Draft
 from ollama_kit.text.characters import cut_after, cut_before, may_cut
 from tests.guard.vectors import lines_run
+from tests.intensity import examples
 
 PIECES = (
     *("👨‍👩‍👧‍👦", "👩🏽‍🚀", "🏳️‍🌈", "❤️", "1️⃣", "🇨🇳🇩🇪", "🇨", "🏴\U000e0067\U000e0062\U000e007f", "👍🏿", "☺︎", "©"),
@@ -58,7 +59,7 @@ def boundaries(text: str) -> set[int]:
 
 
 @given(texts)
-@settings(deadline=None, max_examples=600)
+@settings(deadline=None, max_examples=examples(600))
 def test_no_cut_is_allowed_inside_what_a_reader_sees_as_one_character(text: str) -> None:
     """Emoji, combining marks, Hangul, flags, line ends, Indic conjuncts."""
     allowed = {at for at in range(len(text) + 1) if may_cut(text, at)}
@@ -66,7 +67,7 @@ def test_no_cut_is_allowed_inside_what_a_reader_sees_as_one_character(text: str)
 
 
 @given(texts, st.integers(0, 60))
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_both_cuts_are_boundaries_and_on_their_side(text: str, at: int) -> None:
     """The head ends not after, and the tail begins not before, the place that was asked for."""
     at = min(at, len(text))

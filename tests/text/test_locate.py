@@ -13,6 +13,7 @@ from ollama_kit.guard.control_tokens import BREAK
 from ollama_kit.guard.markup import disarm_markup
 from ollama_kit.text.locate import FoldedText, locate_all, locate_quote
 from tests.guard.vectors import lines_run, vectors
+from tests.intensity import examples
 
 CHINESE, LATIN, DIGITS, PUNCTUATION = "甲方乙交付日期逾违约金", "abcXYZé", "0123456789", "，。：；（）、“”,.:;()"
 BLANKS = " \n\t\u3000\u00a0"
@@ -72,7 +73,7 @@ def test_quotes_are_found_as_the_text_has_them(row: dict[str, Any]) -> None:
 
 
 @given(source, source, source, source, st.randoms(use_true_random=False))
-@settings(deadline=None, max_examples=600)
+@settings(deadline=None, max_examples=examples(600))
 def test_a_copied_slice_is_found_where_it_stands(
     before: str, first: str, second: str, after: str, rng: random.Random
 ) -> None:
@@ -84,7 +85,7 @@ def test_a_copied_slice_is_found_where_it_stands(
 
 
 @given(source, st.data())
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=examples(400))
 def test_an_invented_quote_is_not_found(text: str, data: st.DataObject) -> None:
     """One character that the text does not have is enough."""
     start = data.draw(st.integers(0, len(text)))
@@ -95,7 +96,7 @@ def test_an_invented_quote_is_not_found(text: str, data: st.DataObject) -> None:
 
 
 @given(st.text(st.sampled_from(DIGITS + "甲 .，"), min_size=1, max_size=40), st.data())
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=examples(400))
 def test_another_figure_is_not_found(text: str, data: st.DataObject) -> None:
     """A digit that was changed, left out or doubled makes another figure, unless the text has that too."""
     places = [at for at, character in enumerate(text) if character in DIGITS]
@@ -107,7 +108,7 @@ def test_another_figure_is_not_found(text: str, data: st.DataObject) -> None:
 
 
 @given(st.text(max_size=60), st.data())
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=examples(400))
 def test_any_place_found_reads_as_the_quote(text: str, data: st.DataObject) -> None:
     """Whatever the text: each place lies inside it, in order, apart, and reads as the quote when looked for again."""
     start = data.draw(st.integers(0, len(text)))
@@ -120,7 +121,7 @@ def test_any_place_found_reads_as_the_quote(text: str, data: st.DataObject) -> N
 
 
 @given(st.text(st.sampled_from("甲乙 ab{%<>[](){}https://e?q=1"), max_size=40), st.data())
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_breaking_markup_hides_no_quote(text: str, data: st.DataObject) -> None:
     """A model quotes the text it was sent, breaks and all; the quote is found in the caller's own."""
     start = data.draw(st.integers(0, len(text)))

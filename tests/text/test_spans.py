@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings, strategies as st
 
 from ollama_kit.text.spans import Changed, Edit, SpanMap, apply
+from tests.intensity import examples
 
 letters = st.text(st.sampled_from("abcdefgh甲乙👩"), max_size=30)
 news = st.text(st.sampled_from("XYZ\u200b"), max_size=4)
@@ -35,7 +36,7 @@ def pieces(text: str, edits: list[Edit]) -> list[tuple[str, int | None]]:
 
 
 @given(edited())
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=examples(500))
 def test_every_unchanged_character_leads_to_itself(case: tuple[str, list[Edit]]) -> None:
     """What no edit touched is found at its own place, and the text is what the edits say."""
     text, edits = case
@@ -48,7 +49,7 @@ def test_every_unchanged_character_leads_to_itself(case: tuple[str, list[Edit]])
 
 
 @given(edited())
-@settings(deadline=None, max_examples=500)
+@settings(deadline=None, max_examples=examples(500))
 def test_a_span_of_new_text_leads_to_what_it_replaced(case: tuple[str, list[Edit]]) -> None:
     """The whole of a replacement leads to the whole of what it replaced; nothing leads outside the text."""
     text, edits = case
@@ -64,7 +65,7 @@ def test_a_span_of_new_text_leads_to_what_it_replaced(case: tuple[str, list[Edit
 
 
 @given(edited())
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_later_places_never_lead_to_earlier_ones(case: tuple[str, list[Edit]]) -> None:
     """Both ways back are monotone, so that a span stays a span."""
     text, edits = case
@@ -75,7 +76,7 @@ def test_later_places_never_lead_to_earlier_ones(case: tuple[str, list[Edit]]) -
 
 
 @given(st.data(), letters, st.integers(2, 4))
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_maps_of_stages_lead_back_one_after_the_other(data: st.DataObject, text: str, stages: int) -> None:
     """Through any number of stages, a character that none of them touched leads back to itself."""
     now: list[tuple[str, int | None]] = [(character, at) for at, character in enumerate(text)]
@@ -94,7 +95,7 @@ def test_maps_of_stages_lead_back_one_after_the_other(data: st.DataObject, text:
 
 
 @given(edited())
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_a_cut_is_a_place_inside_a_replacement(case: tuple[str, list[Edit]]) -> None:
     """`cuts` is true between two characters that came from one edit, and nowhere else."""
     text, edits = case

@@ -7,6 +7,7 @@ from contextlib import suppress
 from hypothesis import given, settings, strategies as st
 
 from ollama_kit.tokens.chat_template import ChatTemplate, RenderInput, TemplateError, ToolCall, Turn, turn_markers
+from tests.intensity import examples
 
 PIECES = st.sampled_from(
     ["{{", "}}", "{{- ", " -}}", "if ", "range ", "with ", "end", "else ", "define ", "template ", "block ", "break",
@@ -32,7 +33,7 @@ TOOLS = st.lists(st.dictionaries(st.sampled_from(["type", "function", "items"]),
 
 
 @given(TEMPLATES, CHATS, TOOLS)
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=examples(400))
 def test_nothing_but_our_own_error_comes_out(
     template: str, turns: tuple[Turn, ...], tools: list[dict[str, object]]
 ) -> None:
@@ -60,7 +61,7 @@ def test_trim_marks_take_blanks_and_nothing_else(left: str, right: str) -> None:
 
 
 @given(TEMPLATES)
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_markers_are_pieces_of_the_template(template: str) -> None:
     """Whatever the text, markers come out; each is three characters or more and no plain word."""
     for marker in turn_markers(template):

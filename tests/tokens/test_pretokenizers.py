@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from ollama_kit.tokens.pretokenizers import RULES, pre_tokenizer, split_rule
+from tests.intensity import examples
 from tests.tokens.texts import hostile_text
 
 
@@ -63,7 +64,7 @@ DISTINCT = sorted({rule.patterns: name for name, rule in RULES.items()}.values()
 
 
 @pytest.mark.parametrize("pre", DISTINCT)
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=examples(15))
 @given(text=hostile_text(), extra=st.text(st.characters(exclude_categories=("Cs",)), max_size=5))
 def test_no_rule_loses_or_invents_text(pre: str, text: str, extra: str) -> None:
     """The words put together are the text."""

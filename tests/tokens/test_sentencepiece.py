@@ -17,6 +17,7 @@ from ollama_kit.tokens.engines import (
     sentencepiece_engine,
 )
 from ollama_kit.tokens.vocabulary import Vocabulary, read_vocabulary
+from tests.intensity import examples
 from tests.models.vocabularies import vocabulary
 from tests.tokens.texts import FIXED, hostile_text
 
@@ -49,7 +50,7 @@ def vocabularies(draw: st.DrawFn) -> Vocabulary:
     return made_of(tokens, scores, add_space_prefix=False)
 
 
-@settings(deadline=None, max_examples=400)
+@settings(deadline=None, max_examples=examples(400))
 @given(known=vocabularies(), data=st.data())
 def test_ranks_merge_as_scores_do(known: Vocabulary, data: st.DataObject) -> None:
     """Where an order of ranks exists, the library gives the ids of the plain algorithm, overlaps and runs included."""
@@ -60,7 +61,7 @@ def test_ranks_merge_as_scores_do(known: Vocabulary, data: st.DataObject) -> Non
     assert engine.encode(text) == merge(text, known.ids, known.scores)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(text=hostile_text())
 def test_a_real_vocabulary_takes_the_fast_way_and_agrees(text: str) -> None:
     """Mistral's 32,000 pieces: the library against the plain algorithm on one text without special tokens."""

@@ -12,6 +12,7 @@ from hypothesis import given, settings, strategies as st
 
 from ollama_kit.errors import ProtocolError, UsageError
 from ollama_kit.tokens import Tokenizer, tokenizer_family
+from tests.intensity import examples
 from tests.models.vocabularies import vocabulary
 from tests.tokens.texts import hostile, hostile_text
 
@@ -45,7 +46,7 @@ def texts_of(info: dict[str, Any], text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(text=hostile_text())
 def test_the_bound_holds_and_counting_is_stable(name: str, text: str) -> None:
     """No text has more tokens than its bound; the same text always has the same count, the number of its ids."""
@@ -207,7 +208,7 @@ def test_counting_is_one_call_into_the_library() -> None:
     assert backend.calls == 1
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(parts=st.lists(st.sampled_from(["<<ab", "ab>>>", "a", "<", ">", "b", " "]), max_size=12))
 def test_overlapping_special_tokens_are_cut_as_one_pass_per_token_does(parts: list[str]) -> None:
     """Against the plain way: mark every `ab>>>`, then every `<<ab` in what is left."""

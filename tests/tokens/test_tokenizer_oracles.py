@@ -15,10 +15,11 @@ import pytest
 from hypothesis import given, settings
 
 from ollama_kit.tokens import Tokenizer
+from tests.intensity import examples
 from tests.models.vocabularies import TEKKEN_FILE, package_file, vocabulary
 from tests.tokens.texts import FIXED, hostile, hostile_text
 
-EXAMPLES = settings(deadline=None, max_examples=80)
+EXAMPLES = settings(deadline=None, max_examples=examples(80))
 
 
 @cache

@@ -8,11 +8,12 @@ from hypothesis import given, settings, strategies as st
 from markdown_it import MarkdownIt
 
 from ollama_kit.documents.pages.escaping import escape_html, escape_markdown, inert, one_line, piece_of_text
+from tests.intensity import examples
 
 FORMULAS = frozenset("=+-@\t\r＝＋－＠")
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(st.text(alphabet="ab中1 \t\n\r;'\"=+-@＝＋－＠|\x00\ud800", max_size=40))
 def test_no_cell_is_a_formula(text: str) -> None:
     """No cell begins as a formula does, whichever of comma and semicolon separates cells."""
@@ -24,7 +25,7 @@ MARKDOWN = MarkdownIt("commonmark").enable(["strikethrough", "table"])
 NASTY = st.text(alphabet="ab中1 \t\n\r\\`*_~[](){}<>#+-=.!|&;:$\"'/@%x0\u202e\u2028\x00\ud800", max_size=40)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(NASTY)
 def test_escaped_text_is_shown_as_it_is_in_markdown(text: str) -> None:
     """In a heading, in a list and in a paragraph, CommonMark shows the words and makes nothing of them."""

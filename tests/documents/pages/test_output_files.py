@@ -12,6 +12,7 @@ from hypothesis import example, given, settings, strategies as st
 from ollama_kit.documents.pages.escaping import one_line
 from ollama_kit.documents.pages.output_files import chosen_formats, make_folder, numbered, safe_stem, write_all
 from ollama_kit.errors import UsageError
+from tests.intensity import examples
 
 
 def test_each_format_is_chosen_once_in_the_order_asked() -> None:
@@ -73,7 +74,7 @@ def is_reserved(name: str) -> bool:
     return bool(asked(name) if asked else PureWindowsPath(name).is_reserved())
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(AWKWARD)
 @example("CON")
 @example("nul.txt")
@@ -93,7 +94,7 @@ def test_a_name_is_one_that_windows_takes(name: str) -> None:
     assert len(f".{stem} 2026-01-01.json.1234567.part".encode()) <= 200
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(AWKWARD, AWKWARD)
 @example("a/b", "a:b")
 @example("CON", "_CON")

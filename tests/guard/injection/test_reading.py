@@ -9,9 +9,10 @@ from ollama_kit.guard.injection.lookalikes import fold
 from ollama_kit.guard.injection.payloads import payloads
 from ollama_kit.guard.injection.sentences import Sentences
 from ollama_kit.text.pattern_search import required, search_for
+from tests.intensity import examples
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(st.text())
 def test_folding_keeps_every_character_at_its_place(text: str) -> None:
     """The folded text is as long as the text, and folding it again changes nothing."""
@@ -38,7 +39,7 @@ def test_look_alikes_become_one(strange: str, plain: str) -> None:
         assert fold(strange) == plain
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(st.text(alphabet="a。！. \n”", max_size=60))
 def test_every_character_but_white_space_is_in_one_sentence(text: str) -> None:
     """Sentences cover the text: each character lies in the sentence found around it."""
@@ -87,7 +88,7 @@ def test_literals_are_those_a_match_needs(pattern: str, literals: set[str]) -> N
     assert (found[0] if found else set()) == literals
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(st.lists(st.text("abc", min_size=1, max_size=4), min_size=1, max_size=8), st.text("abc", max_size=20))
 def test_the_longest_literal_is_found_at_its_first_place(literals: list[str], text: str) -> None:
     """The built pattern finds what a plain search finds."""

@@ -11,10 +11,11 @@ from ollama_kit.guard.private.redaction import detect
 from ollama_kit.guard.private.rulebook import RULES
 from ollama_kit.text.checksums import is_bank_card, is_credit_code, is_id_card, is_old_id_card, luhn_holds
 from tests.guard.private.made import bank_cards, credit_codes, digits, id_cards
+from tests.intensity import examples
 
 NUMBERS = frozenset({"id_card", "bank_account", "credit_code"})
 NEIGHBORS = st.sampled_from(["", "，", "号", " ", "：", "\n", "（", "”"])
-SETTINGS = settings(deadline=None, max_examples=150)
+SETTINGS = settings(deadline=None, max_examples=examples(150))
 
 
 def kinds_in(text: str) -> list[tuple[str, str]]:

@@ -12,6 +12,7 @@ from ollama_kit.guard.private.redaction import detect
 from ollama_kit.guard.private.rulebook import KINDS, SECRETS
 from tests.guard.private.corpus import lines
 from tests.guard.private.oracles import ORACLES, Spans, touches
+from tests.intensity import examples
 
 LINES = lines()
 ASCII = st.characters(min_codepoint=33, max_codepoint=126)
@@ -65,7 +66,7 @@ def test_whatever_fits_a_pattern_of_detect_secrets_is_found(module: str) -> None
     plugin = getattr(import_module(f"detect_secrets.plugins.{module}"), PLUGINS[module])
     patterns = [re.compile(f"(?a:{pattern.pattern})", pattern.flags & ~re.UNICODE) for pattern in plugin.denylist]
 
-    @settings(deadline=None, max_examples=60, phases=[Phase.generate])
+    @settings(deadline=None, max_examples=examples(60), phases=[Phase.generate])
     @given(st.one_of([st.from_regex(pattern, fullmatch=True, alphabet=ASCII) for pattern in patterns]))
     def found(token: str) -> None:
         if len(set(token)) < 12 or "\\" in token:

@@ -12,6 +12,7 @@ from ollama_kit.guard.private import KINDS, PERSONAL, SECRETS, Placeholders, red
 from ollama_kit.guard.private.redaction import detect
 from tests.guard.private.corpus import Line, lines
 from tests.guard.private.made import bank_cards, credit_codes, id_cards, keys, mobiles, passwords
+from tests.intensity import examples
 
 POSITIVES = [line for line in lines() if line.finds]
 VALUES = st.one_of(id_cards, bank_cards, credit_codes, mobiles, keys, passwords)
@@ -22,7 +23,7 @@ PROSE = st.text(st.characters(codec="utf-8"), max_size=12) | st.sampled_from(
     ["电话：", "密码：", "token=", "\n", "，", " "]
 )
 TEXTS = st.lists(VALUES | LOOK_ALIKES | PROSE, max_size=12).map("".join)
-SETTINGS = settings(deadline=None, max_examples=150)
+SETTINGS = settings(deadline=None, max_examples=examples(150))
 
 
 @SETTINGS

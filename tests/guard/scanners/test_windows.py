@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import given, settings, strategies as st
 
 from ollama_kit.guard.scanners.local_models import disjoint, overlapping, token_count
+from tests.intensity import examples
 
 texts = st.text(alphabet="ab 。\n天", max_size=300)
 rooms = st.integers(1, 60)
@@ -25,7 +26,7 @@ class Words:
 
 
 @given(texts, rooms, st.booleans())
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_windows_cover_the_text_and_fit(text: str, room: int, fast: bool) -> None:
     """Every character that makes a token is in a window, and no window has more tokens than there is room for."""
     tokenizer = Words(fast=fast)
@@ -36,7 +37,7 @@ def test_windows_cover_the_text_and_fit(text: str, room: int, fast: bool) -> Non
 
 
 @given(texts, rooms, st.booleans())
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_parts_join_to_the_text(text: str, room: int, fast: bool) -> None:
     """Disjoint windows are the text in order, each small enough."""
     tokenizer = Words(fast=fast)

@@ -16,6 +16,7 @@ from ollama_kit.jobs.contract import extraction
 from ollama_kit.jobs.contract.passages import ContractText, Evidence, sentence_around
 from ollama_kit.text.checksums import credit_code_check
 from ollama_kit.text.figures.numerals import to_chinese_capital
+from tests.intensity import examples
 from tests.jobs.contract.samples import NAMES, annotated, contract, document, facts_of
 
 ENGLISH = """SERVICE AGREEMENT
@@ -230,7 +231,7 @@ def test_a_party_by_its_short_name() -> None:
     ]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.integers(1, 10**9), st.booleans())
 def test_figures_and_capitals_are_reconciled(yuan: int, same: bool) -> None:
     """Equal they are one amount; different ones are a conflict, with the capitals kept."""
@@ -240,7 +241,7 @@ def test_figures_and_capitals_are_reconciled(yuan: int, same: bool) -> None:
     assert (amount.figures, amount.words) == (Decimal(yuan), Decimal(yuan if same else yuan + 1))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.text(alphabet='甲乙方（）：公司第一条自起至止生效2026年3月1日，。\n \tABC between and ("")', max_size=300))
 def test_any_text_is_proved_to_the_letter(text: str) -> None:
     """Whatever is found, its evidence is there."""

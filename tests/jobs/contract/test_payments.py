@@ -14,6 +14,7 @@ from hypothesis import given, settings, strategies as st
 from ollama_kit.jobs.contract.facts.fact_values import Payment
 from ollama_kit.jobs.contract.facts.payments import read_payments
 from ollama_kit.jobs.contract.structure.outline import read_outline
+from tests.intensity import examples
 from tests.jobs.contract.samples import FOLDER, NAMES, annotated, contract, facts_of, rules_of
 
 SENTENCES = [
@@ -86,7 +87,7 @@ def test_shares_that_do_not_add_up(shares: tuple[int, ...], wrong: bool) -> None
             assert "110%" in risk.message_zh
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=6), st.booleans())
 def test_every_stage_of_a_list_is_read(shares: list[int], chinese: bool) -> None:
     """In order, whatever the shares."""
@@ -98,7 +99,7 @@ def test_every_stage_of_a_list_is_read(shares: list[int], chinese: bool) -> None
     assert [payment.share for payment in payments_of(text)] == [Fraction(share, 100) for share in shares]
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples(80))
 @given(st.text(alphabet="甲方支付余款30%元万、，。；：（1）后日内 \npay$5,% of the balance within days", max_size=160))
 def test_any_text_is_quoted_to_the_letter(text: str) -> None:
     """The words of a stage are the document's own."""

@@ -15,6 +15,7 @@ from ollama_kit.jobs.contract.facts.provisions.provision_rule import percent
 from ollama_kit.jobs.contract.passages import LONGEST_SENTENCE
 from ollama_kit.jobs.contract.structure.outline import read_outline
 from ollama_kit.jobs.contract.topics import PROVISIONS
+from tests.intensity import examples
 from tests.jobs.contract.samples import FOLDER, NAMES, annotated, contract, document
 from tests.jobs.contract.test_work import counted
 
@@ -101,7 +102,7 @@ def test_a_table_of_contents_provides_nothing() -> None:
     assert provisions_of(text) == ()
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples(80))
 @given(st.integers(1, 10**6), st.integers(1, 10**6))
 def test_a_percentage_is_written_exactly(above: int, below: int) -> None:
     """As a decimal where it ends, else as a fraction."""
@@ -111,7 +112,7 @@ def test_a_percentage_is_written_exactly(above: int, below: int) -> None:
     assert Fraction(percent(share).removesuffix("%")) / 100 == share
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(
     st.lists(st.sampled_from([case["text"] for case in SENTENCES if "\n" not in case["text"]]), min_size=1, max_size=6)
 )
@@ -123,7 +124,7 @@ def test_sentences_are_read_alone(texts: list[str]) -> None:
     assert {one for one in alone if one not in together} == set()
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples(80))
 @given(
     st.text(
         alphabet="甲乙方应不得自动续期违约金30%日内，。；“”shall not terminate liable exceed $5 days notice.\n",

@@ -10,6 +10,7 @@ from ollama_kit.jobs.contract.structure.clause_numbers import marks_in, ordinal,
 from ollama_kit.jobs.contract.structure.definitions import read_definitions
 from ollama_kit.jobs.contract.structure.outline import Outline, read_outline
 from ollama_kit.jobs.contract.structure.references import read_references
+from tests.intensity import examples
 from tests.jobs.contract.samples import contract
 
 
@@ -185,7 +186,7 @@ def test_roman_numerals_are_read(number: int) -> None:
     assert roman_value(written) == ordinal(written) == number
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(st.text(alphabet="第一二条章、（）(a)i1.2 \n附件AB.甲方：Section", max_size=200))
 def test_any_text_gives_a_sound_outline(text: str) -> None:
     """Spans lie within the text and nest, parents come first, and nothing fails."""

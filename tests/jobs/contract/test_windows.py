@@ -12,6 +12,7 @@ from ollama_kit.jobs.contract.structure.back_matter import read_parts
 from ollama_kit.jobs.contract.windows.packing import MOST_WINDOWS, Packer
 from ollama_kit.jobs.contract.windows.retrieval import Index
 from ollama_kit.jobs.contract.windows.segments import Segment, cut_long, pieces_of, segments_of
+from tests.intensity import examples
 from tests.jobs.contract.samples import FOLDER, NAMES as CONTRACTS, contract
 
 CLAUSES = st.lists(
@@ -56,7 +57,7 @@ def test_segments_begin_where_clauses_do(name: str) -> None:
 
 
 @given(CLAUSES, st.integers(16, 200), st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_windows_fit_and_lead_back(clauses: list[tuple[str, str]], limit: int, data: st.DataObject) -> None:
     """No window has more tokens than there may be; each piece is the contract's own text, once; and what is worth
     something is in a window or named as unread."""

@@ -9,6 +9,7 @@ from hypothesis import given, settings, strategies as st
 from ollama_kit.jobs.wechat.chunking import Chunk, Chunker
 from ollama_kit.jobs.wechat.message import CHINA, Group, Kind, Message, Place, Quoted
 from ollama_kit.jobs.wechat.transcript import Transcript, lines_of
+from tests.intensity import examples
 
 GROUP = Group("g@chatroom", "供应链")
 START = datetime(2026, 3, 9, 9, 0, tzinfo=CHINA)
@@ -44,7 +45,7 @@ messages_of_a_chat = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=examples(120))
 @given(messages_of_a_chat, st.integers(500, 3000))
 def test_every_message_is_in_exactly_one_chunk_that_is_small_enough(
     drawn: list[tuple[float, str, Kind, int, bool]], limit: int

@@ -12,12 +12,13 @@ from pathlib import Path
 import pytest
 
 from tests.guard.conftest import CHATML, byte_vocabulary
+from tests.intensity import times
 from tests.jobs.wechat.test_job import Knowing, gold, messages_of
 from tests.scripted import ScriptedServer, show
 
 ROOT = Path(__file__).parents[3]
 CHATS = ROOT / "tests" / "data" / "chat" / "chatlab"
-KILLS = 50
+KILLS = times(50, ci=6)
 
 
 @pytest.fixture

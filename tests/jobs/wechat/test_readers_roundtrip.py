@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from ollama_kit.jobs.wechat import CHINA, Message, read_chat
 from ollama_kit.jobs.wechat.readers.read_chat import clean_text
+from tests.intensity import examples
 from tests.jobs.wechat.writers import MARKED, STRUCTURED, Line, mangled, paste
 
 NAMES = ("林知远", "Kevin Wu", "若彤🌿", "陈(后端)", "a.b|c", "O'Brien", "[群主] 王", "赵,六", '"引号"', "12:30 约")
@@ -90,7 +91,7 @@ def compare(lines: Sequence[Line], read: Sequence[Message], form: str) -> None:
 
 
 KINDS = ("text", "text", "text", "quote", "file", "image", "recall")
-BOUNDED = settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+BOUNDED = settings(deadline=None, max_examples=examples(40), suppress_health_check=[HealthCheck.too_slow])
 
 
 @pytest.mark.parametrize("form", STRUCTURED)

@@ -32,6 +32,7 @@ from ollama_kit.jobs.wechat import writers
 from ollama_kit.jobs.wechat.summary import Coverage, Failure, Finding, Question, Refused, Summary, Todo, Topic
 from ollama_kit.jobs.wechat.writers import page
 from ollama_kit.jobs.wechat.writers.wording import WORDS
+from tests.intensity import examples
 from tests.jobs.wechat import summaries
 
 UPDATING = bool(os.environ.get("OLLAMA_KIT_UPDATE_GOLDENS"))  # read here: a test sees no setting of the user's
@@ -146,7 +147,7 @@ def validator() -> Any:
 # -- Markdown
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(NASTY)
 def test_no_text_of_a_chat_changes_the_markdown(text: str) -> None:
     """Whatever people are called and write, the document has the same elements in the same order."""
@@ -203,7 +204,7 @@ class Elements(HTMLParser):
             self.words.append(data)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(NASTY)
 def test_no_text_of_a_chat_changes_the_page(text: str) -> None:
     """Whatever people write, the page has the same elements, all closed, and shows the words."""
@@ -265,7 +266,7 @@ def test_a_template_of_the_users_own_is_escaped_too(tmp_path: Path, monkeypatch:
 # -- CSV
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 @given(NASTY)
 def test_no_cell_is_a_formula(text: str) -> None:
     """No cell of the table begins as a formula does."""

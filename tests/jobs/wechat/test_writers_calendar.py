@@ -13,6 +13,7 @@ from ollama_kit.documents.pages.escaping import one_line
 from ollama_kit.jobs.wechat.message import CHINA, Message
 from ollama_kit.jobs.wechat.summary import Summary, Todo
 from ollama_kit.jobs.wechat.writers import write_ics
+from tests.intensity import examples
 from tests.jobs.wechat.summaries import at, delivery
 
 
@@ -66,7 +67,7 @@ def test_lines_are_folded_by_octets_between_characters() -> None:
     assert b"\n" not in data.replace(b"\r\n", b"")
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples(80))
 @given(st.text(alphabet='ab中😀,;:\\"\n\r\t\x00\x0b\x85\u2028\ud800', max_size=60))
 def test_text_comes_back_as_it_was(text: str) -> None:
     """Commas, semicolons, backslashes and line ends in a chat begin no property of their own."""

@@ -13,6 +13,7 @@ from hypothesis import given, settings, strategies as st
 
 from ollama_kit.errors import UsageError
 from ollama_kit.text.dates import deadlines as module, find_deadlines, read_deadlines, resolve_deadline
+from tests.intensity import examples
 
 DATA = Path(__file__).parents[2] / "data" / "dates"
 SHANGHAI = timezone(timedelta(hours=8))
@@ -96,7 +97,7 @@ WEEKDAYS = list(
 
 
 @given(MOMENTS, st.sampled_from(WEEKDAYS), NOISE, NOISE)
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_a_weekday_is_that_weekday_within_a_week(
     said_at: datetime, names: tuple[str, str], before: str, after: str
 ) -> None:
@@ -109,7 +110,7 @@ def test_a_weekday_is_that_weekday_within_a_week(
 
 
 @given(MOMENTS, st.sampled_from(WEEKDAYS), st.sampled_from([("这", "this", 0), ("下", "next", 1)]))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_a_weekday_of_a_week_is_of_that_calendar_week(
     said_at: datetime, names: tuple[str, str], week: tuple[str, str, int]
 ) -> None:
@@ -123,7 +124,7 @@ def test_a_weekday_of_a_week_is_of_that_calendar_week(
 
 
 @given(MOMENTS, st.integers(0, 23), st.integers(0, 59), NOISE)
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_a_bare_clock_time_is_the_next_such_time(said_at: datetime, hour: int, minute: int, noise: str) -> None:
     """24-hour times lie within one day after the saying, never before it."""
     (found,) = find_deadlines(f"{noise} {hour:02}:{minute:02}", said_at)
@@ -157,7 +158,7 @@ FREE = [
 
 
 @given(MOMENTS, st.lists(st.sampled_from([one for one in FREE if one != "今晚"]), min_size=1, max_size=4))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 def test_nothing_is_before_the_saying_unless_the_text_says_so(said_at: datetime, sayings: list[str]) -> None:
     """Words that fix no day never lead to the past, and the moment lies on the day that is given with it."""
     for saying in sayings:
@@ -172,7 +173,7 @@ def test_nothing_is_before_the_saying_unless_the_text_says_so(said_at: datetime,
 
 
 @given(MOMENTS, st.dates(datetime(1990, 1, 1).date(), datetime(2090, 1, 1).date()))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_a_day_and_month_is_the_next_such_day(said_at: datetime, day: Any) -> None:
     """3月10号 and March 10: the first from the saying on, where this year and the next have that day."""
     for text in (f"{day.month}月{day.day}号", f"{day:%B} {day.day}"):
@@ -188,7 +189,7 @@ def test_a_day_and_month_is_the_next_such_day(said_at: datetime, day: Any) -> No
 @given(
     st.text("明天下周五3月10号点半前内by the Friday 2026-03-01,，（）(Q2 in two days%后起年底", max_size=60), MOMENTS
 )
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_any_text_gives_spans_in_order(text: str, said_at: datetime) -> None:
     """No text is an error; finds do not overlap, and each stands where it says."""
     at = 0

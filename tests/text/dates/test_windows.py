@@ -11,6 +11,7 @@ from ollama_kit.text import pattern_search
 from ollama_kit.text.dates import written
 from ollama_kit.text.figures import amounts, percentages
 from ollama_kit.text.folding import FoldedViews
+from tests.intensity import examples
 
 PIECES = [
     *(
@@ -42,7 +43,7 @@ PIECES = [
     "parse",
     [amounts.parse_amounts, percentages.parse_percentages, written.parse_terms, written.parse_dates],
 )
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(st.lists(st.sampled_from([f"{piece}{gap}" for piece in PIECES for gap in ("", " ")]), max_size=20))
 def test_nothing_is_lost_between_windows(parse: object, pieces: list[str]) -> None:
     """Against the same parser with every pattern run over the whole text."""
@@ -55,7 +56,7 @@ def test_nothing_is_lost_between_windows(parse: object, pieces: list[str]) -> No
         assert near == parse(text)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 @given(st.text(alphabet="ab.", max_size=80), st.integers(0, 9), st.integers(0, 9))
 def test_windows_are_apart_and_hold_every_anchor(text: str, before: int, behind: int) -> None:
     """In order, none longer than the text, their sum no more than it."""

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from ollama_kit.text.dates import Period, Term, parse_dates, parse_terms
+from tests.intensity import examples
 
 DIGITS, CAPITALS = "〇一二三四五六七八九", "零壹贰叁肆伍陆柒捌玖"
 NOISE = st.text("本合同自签订之日起，。；（）\n the of and ABC", max_size=12).map(lambda text: text + " ")
@@ -50,7 +51,7 @@ FORMS: dict[str, Callable[[date], str]] = {
 
 @pytest.mark.parametrize("form", FORMS)
 @given(day=DAYS, before=NOISE, after=NOISE)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 def test_a_date_is_read_back_from_any_form(form: str, day: date, before: str, after: str) -> None:
     """Whatever stands around it, the date and its exact place are found."""
     written = FORMS[form](day)
@@ -77,7 +78,7 @@ WORDS = {2: "two", 10: "ten", 30: "thirty", 36: "thirty-six", 45: "forty-five", 
 
 
 @given(st.sampled_from(UNITS), st.sampled_from(sorted(WORDS)), NOISE)
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples(80))
 def test_a_term_is_read_back_from_any_form(unit: tuple[str, str, str], count: int, noise: str) -> None:
     """Figures, words and both, in Chinese and English."""
     said = small(count)
@@ -105,7 +106,7 @@ def test_a_day_of_the_month_is_no_term() -> None:
 
 
 @given(DAYS, DAYS, st.sampled_from([("自", "起至", "止"), ("从", "到", ""), ("", " 至 ", ""), ("", "-", "")]), NOISE)
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=examples(80))
 def test_a_period_is_read_back(first: date, second: date, frame: tuple[str, str, str], noise: str) -> None:
     """自…起至…止 gives both days, with its frame in the span."""
     since, until = sorted((first, second))

@@ -19,6 +19,7 @@ from ollama_kit.text.figures import (
     to_chinese_capital,
 )
 from ollama_kit.text.figures.numerals import english_number
+from tests.intensity import examples
 
 DATA = Path(__file__).parents[2] / "data" / "dates" / "figures.jsonl"
 AMOUNTS = st.integers(0, 10**18 - 1).map(lambda cents: Decimal(cents).scaleb(-2)) | st.integers(0, 10**9).map(
@@ -71,7 +72,7 @@ def test_what_a_bill_can_not_say_is_an_error(amount: str) -> None:
 
 
 @given(AMOUNTS)
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_capitals_are_read_back(amount: Decimal) -> None:
     """Writing and reading are inverse, no zero is doubled, and the form is of a bill."""
     written = to_chinese_capital(amount)
@@ -83,7 +84,7 @@ def test_capitals_are_read_back(amount: Decimal) -> None:
 
 
 @given(st.integers(1, 10**12))
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=examples(200))
 def test_numerals_of_both_styles_are_the_same_number(number: int) -> None:
     """The everyday characters of a number are the capitals, one for one."""
     capitals = to_chinese_capital(Decimal(number)).removesuffix("元整")
@@ -92,7 +93,7 @@ def test_numerals_of_both_styles_are_the_same_number(number: int) -> None:
 
 
 @given(st.integers(0, 99), st.text("合同总价为，。\n ", max_size=9))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_english_words_are_read(number: int, noise: str) -> None:
     """A number below a hundred in words, in a percentage and in dollars."""
     ones = [
@@ -130,7 +131,7 @@ MONEY = st.integers(1, 10**13).map(lambda cents: Decimal(cents).scaleb(-2))
 
 
 @given(MONEY, NOISE, NOISE)
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_an_amount_is_read_back_from_any_form(amount: Decimal, before: str, after: str) -> None:
     """Figures with and without commas, full-width ones, capitals and the pair of both."""
     words = to_chinese_capital(amount)
@@ -150,7 +151,7 @@ def test_an_amount_is_read_back_from_any_form(amount: Decimal, before: str, afte
 
 
 @given(MONEY, MONEY)
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_a_pair_that_differs_is_a_conflict(figures: Decimal, words: Decimal) -> None:
     """The words are the value."""
     figures, words = figures + 1, words + 1
@@ -160,7 +161,7 @@ def test_a_pair_that_differs_is_a_conflict(figures: Decimal, words: Decimal) -> 
 
 
 @given(st.integers(1, 9999), st.integers(1, 9999), NOISE)
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 def test_a_percentage_is_read_back_from_any_form(hundredths: int, other: int, noise: str) -> None:
     """Per cent, per mille, per ten thousand, ranges and rates."""
     low, high = sorted((Fraction(hundredths, 10**4), Fraction(other, 10**4)))
@@ -181,7 +182,7 @@ def test_a_percentage_is_read_back_from_any_form(hundredths: int, other: int, no
 
 
 @given(st.text("人民币壹佰万元整（大写：￥1,000.50%-百分之五日/USDmillion 至）", max_size=60))
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 def test_any_text_gives_spans_in_order(text: str) -> None:
     """No text is an error; finds do not overlap, and each stands where it says."""
     for parse in (parse_amounts, parse_percentages):

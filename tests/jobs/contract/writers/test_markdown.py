@@ -16,6 +16,7 @@ from markdown_it import MarkdownIt
 from ollama_kit.jobs.contract.writers import write_markdown
 from ollama_kit.jobs.contract.writers.glossary import TERMS
 from ollama_kit.jobs.contract.writers.wording import WORDS
+from tests.intensity import examples
 from tests.jobs.contract.writers.dressed import NASTY, SPANS, Spans, dressed
 from tests.jobs.contract.writers.reports import bare, english, pinned, sale
 
@@ -98,7 +99,7 @@ def test_a_users_own_questions_stand_apart() -> None:
     assert "reachable: yes" in own
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(NASTY, SPANS)
 def test_no_text_of_a_contract_or_a_model_changes_the_markdown(text: str, spans: Spans) -> None:
     """Whatever they write, there is no link, picture, code or tag, and no heading but ours."""

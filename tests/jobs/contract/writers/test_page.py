@@ -19,6 +19,7 @@ from ollama_kit.jobs.contract.contract_report import ContractReport
 from ollama_kit.jobs.contract.writers import page as page_module, write_html
 from ollama_kit.jobs.contract.writers.source_pane import read_pane
 from ollama_kit.jobs.contract.writers.view import view_of
+from tests.intensity import examples
 from tests.jobs.contract.samples import FOLDER
 from tests.jobs.contract.writers.dressed import NASTY, SPANS, Spans, dressed
 from tests.jobs.contract.writers.reports import bare, english, ruled, sale
@@ -41,7 +42,7 @@ def lit(page: Any, number: int) -> str:
     )
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(NASTY, SPANS)
 def test_every_link_leads_to_one_place(text: str, spans: Spans) -> None:
     """Wherever quotes lie, each id is there once and each link has its own."""
@@ -52,7 +53,7 @@ def test_every_link_leads_to_one_place(text: str, spans: Spans) -> None:
     assert all(link.startswith("#") for link in page.xpath("//@href"))
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=examples(30))
 @given(NASTY)
 def test_no_text_changes_the_page(text: str) -> None:
     """Whatever stands in the contract and the answers, the elements are ours, and nothing is a script or loads."""
@@ -67,7 +68,7 @@ def test_no_text_changes_the_page(text: str) -> None:
         assert not [name for name in element.attrib if name.startswith("on")]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(SPANS, st.sampled_from(["ab\ncd", "x", "<b>&amp;"]))
 def test_quotes_over_each_other_are_each_lit_whole(spans: Spans, text: str) -> None:
     """Any number of overlapping quotes: what a link lights up is the quote, but for what lies between paragraphs."""
@@ -82,7 +83,7 @@ def test_quotes_over_each_other_are_each_lit_whole(spans: Spans, text: str) -> N
                     assert shown == re.sub(r"\s", "", piece_of_text(proof.evidence.quote))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(NASTY, SPANS)
 def test_the_pane_holds_the_whole_text(text: str, spans: Spans) -> None:
     """Cutting it loses nothing and doubles nothing."""

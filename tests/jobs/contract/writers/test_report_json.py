@@ -16,6 +16,7 @@ from hypothesis import given, settings
 
 from ollama_kit import resources
 from ollama_kit.jobs.contract.writers import report_as_dict, write_json
+from tests.intensity import examples
 from tests.jobs.contract.samples import FOLDER, NAMES
 from tests.jobs.contract.test_facts import english as agreement
 from tests.jobs.contract.writers.dressed import NASTY, SPANS, Spans, dressed
@@ -79,7 +80,7 @@ def test_the_annotated_contracts_are_as_the_schema_says(name: str) -> None:
     assert write_json(ruled(path)) == write_json(ruled(path))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(NASTY, SPANS)
 def test_any_report_is_as_the_schema_says_and_comes_back(text: str, spans: Spans) -> None:
     """Whatever the texts are; only halves of surrogate pairs are replaced."""

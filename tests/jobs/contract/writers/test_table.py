@@ -19,6 +19,7 @@ from ollama_kit.errors import UsageError
 from ollama_kit.jobs.contract.contract_report import ContractReport
 from ollama_kit.jobs.contract.writers import write_csv, write_files, write_xlsx
 from ollama_kit.jobs.contract.writers.table import table_of, text_of
+from tests.intensity import examples
 from tests.jobs.contract.writers.dressed import NASTY, dressed
 from tests.jobs.contract.writers.reports import bare, english, sale
 
@@ -41,7 +42,7 @@ def rows_of(text: str) -> list[list[str]]:
 # -- the sheet
 
 
-@settings(deadline=None, max_examples=15)
+@settings(deadline=None, max_examples=examples(15))
 @given(NASTY)
 def test_the_sheet_says_what_the_table_says(text: str) -> None:
     """Every cell read back is the table's, but for characters that XML cannot hold; none is a formula or an error."""
@@ -171,7 +172,7 @@ def test_no_contract_is_a_table_without_rows() -> None:
 # -- CSV
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=examples(25))
 @given(NASTY)
 def test_csv_says_what_the_table_says(text: str) -> None:
     """On one line a cell, and no cell is a formula."""

@@ -14,7 +14,7 @@ GUARD_PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.10,$(sh
 TORCH ?= torch==2.13.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test demo lint test test-llm-guard bench clean
+.PHONY: help setup setup-test demo lint quick test nightly report test-llm-guard smoke-llm-guard bench clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -48,8 +48,21 @@ lint: setup-test ## format, lint and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-test: lint ## everything CI runs; no test of the real server may be skipped
-	OLLAMA_KIT_REQUIRE_REAL=1 $(BIN)/python -m pytest
+# One worker a core; the real server's tests share one of them (tests/conftest.py).
+WORKERS ?= 2
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
+
+quick: lint ## the loop: lint, types, and every test that is quick and starts no process; under two minutes
+	OLLAMA_KIT_TEST_INTENSITY=quick $(PYTEST) -q -m "not real and not slow and not process and not kills"
+
+test: lint ## everything but what is only in nightly; no test of the real server may be skipped
+	OLLAMA_KIT_REQUIRE_REAL=1 $(PYTEST) -q -m "not nightly"
+
+nightly: setup-test ## everything whole, in parts that go on where they stopped: make nightly PART=kills
+	OLLAMA_KIT_REQUIRE_REAL=1 $(BIN)/python -m tests.nightly $(PART)
+
+report: setup-test ## the shape of the package: longest modules, most branches, single importers
+	$(BIN)/python -m tests.report
 
 $(GUARD_VENV)/.installed: pyproject.toml
 	@test -n '$(GUARD_PYTHON)' || { echo 'llm-guard needs Python 3.10, 3.11 or 3.12: GUARD_PYTHON=…' >&2; exit 2; }
@@ -61,9 +74,12 @@ $(GUARD_VENV)/.installed: pyproject.toml
 test-llm-guard: $(GUARD_VENV)/.installed ## the tests of llm-guard's scanners, with it; none may be skipped
 	OLLAMA_KIT_REQUIRE_LLM_GUARD=1 $(GUARD_VENV)/bin/python -m pytest tests/guard/scanners ollama_kit/guard/scanners
 
+smoke-llm-guard: $(GUARD_VENV)/.installed ## one test of each kind of llm-guard's scanners
+	OLLAMA_KIT_REQUIRE_LLM_GUARD=1 $(GUARD_VENV)/bin/python -m pytest -q -m smoke tests/guard/scanners
+
 bench: setup-test ## the benchmarks
 	$(BIN)/python -m benchmarks
 
 clean: ## remove the environments and what tools left; the tests' cache folder stays
-	rm -rf $(VENV) $(GUARD_VENV) dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(GUARD_VENV) .nightly dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

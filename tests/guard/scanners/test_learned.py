@@ -36,6 +36,7 @@ def raw(folder: Path, scanner: str = "PromptInjection", side: str = "input", /, 
     return getattr(getattr(llm_guard, f"{side}_scanners"), scanner)(model=model, use_onnx=False, **options)
 
 
+@pytest.mark.smoke
 def test_a_model_in_a_folder_judges_a_text(injection_model: Path) -> None:
     """The verdict of llm-guard and of the stage is the same where nothing is in the way."""
     theirs = raw(injection_model)
@@ -253,6 +254,7 @@ def test_relevance_compares_answer_and_prompt(injection_model: Path) -> None:
     assert [len(scanners.check_output(HARMLESS, text)[1]) for text in (HARMLESS, ATTACK)] == [0, 1]
 
 
+@pytest.mark.smoke
 def test_names_are_redacted_in_a_text_of_any_length(llm_guard: ModuleType, tmp_path: Path) -> None:
     """llm-guard's BanCompetitors reads the first window of a text; here every one is, and redacted in place."""
     from tests.guard.scanners.tiny import save_tiny_ner

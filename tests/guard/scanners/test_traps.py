@@ -40,6 +40,7 @@ def redacted(scanner: str, text: str, **options: Any) -> str:
     return ready("input", scanner, on_fail="redact", **options).input_stage(text, "document 0")[0].text
 
 
+@pytest.mark.smoke
 def test_two_scanners_of_one_class_both_count(llm_guard: ModuleType) -> None:
     """llm-guard keys results by class name, so that the second Regex clears what the first one found."""
     text = "code 1234"
@@ -117,6 +118,7 @@ def test_a_pattern_has_a_time_limit() -> None:
         scanners.input_stage("a" * 60 + "c", "document 0")
 
 
+@pytest.mark.smoke
 def test_every_occurrence_of_a_secret_goes() -> None:
     """llm-guard looks for the first one of each value; the second is sent to the model."""
     text = f"key {AWS}\nagain {AWS}\n"

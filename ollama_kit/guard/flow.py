@@ -32,7 +32,7 @@ from ollama_kit.guard.images.attached import require_sight
 from ollama_kit.guard.judge import Judge, said_in
 from ollama_kit.guard.pipeline import AnswerContext, Pipeline
 from ollama_kit.guard.policy import Policy
-from ollama_kit.guard.profile import Profile
+from ollama_kit.guard.profile import Profile, check_thinking
 from ollama_kit.guard.report_builder import ReportBuilder
 from ollama_kit.guard.sanitize import sanitize
 from ollama_kit.guard.streamed_reply import RunawayDetector, StreamedReply
@@ -62,8 +62,7 @@ def guarded_call(
     """The whole of one guarded call. Returns a Result, or raises ContextOverflow, GuardBlocked or OutputInvalid;
     what the driver throws in (a ServerError) goes through. However it ends, the hooks are told at last; what a hook
     raises then is raised instead."""
-    if request.think and not profile.can_think:
-        raise UsageError(f"{request.model} cannot think; leave `think` out")
+    check_thinking(request.think, profile)
     require_sight(request, profile)
     call = _Call(request, profile, policy, schema, around, judge)
     try:
@@ -192,7 +191,7 @@ class _Call:
         may_retry = self.schema is not None and self.policy.attempts > 1 and self.request.raw is None
         bound = self.budget.bounded(self.answer_tokens, self.attempts)
         # TokenBudget for feedback is held back once, for whatever comes after the first attempt.
-        room = TokenBudget(bound, self.request.think, may_retry and not self.attempts, self.policy.max_context)
+        room = TokenBudget(bound, bool(self.request.think), may_retry and not self.attempts, self.policy.max_context)
         if self.request.raw is not None:
             return fit_raw(self.request.raw, self.draft, room, self.counting)
         draft = replace(self.draft, feedback=feedback)

@@ -138,7 +138,7 @@ def test_targets_of_make_that_pages_name_exist() -> None:
 
 def _code_of(text: str) -> str:
     """The code of a page, in lines and in words."""
-    return "\n".join(re.findall(r"`[^`\n]+`|^```.*?^```", text, re.MULTILINE | re.DOTALL))
+    return "\n".join(re.findall(r"`[^`\n]+`|^ *```.*?^ *```", text, re.MULTILINE | re.DOTALL))
 
 
 FOREIGN = frozenset({"docs/gguf.md", "doc/lz4_Block_format.md"})

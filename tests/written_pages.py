@@ -28,8 +28,8 @@ FILE = re.compile(r"[\w.-]+(?:/[\w.-]+)*\.(?:py|md|toml|yaml|json|jinja|jsonl|cs
 
 _CODE = re.compile(r"`([^`\n]+)`")
 _LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
-_SAMPLE = re.compile(r"^`([^`\n]+)`[^\n]*:\n+```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)
-_FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+_SAMPLE = re.compile(r"^ *`([^`\n]+)`[^\n]*:\n\n *```\w*\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
+_FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
 
 
 class Sample(NamedTuple):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
+from ollama_kit.plugins import SHIPPED
 from tests.structure import FACADE, graph, imports_of, modules, package_edges
 from tests.test_layers import ORDER
 from tests.written_pages import PAGES, ROOT, files_named, held_block, is_part_of, read, samples
@@ -128,6 +130,21 @@ def test_each_decision_has_a_number_of_its_own() -> None:
     for page in (ROOT / "docs" / "adr").glob("*.md"):
         assert re.match(r"# \d{3} [^\n]+\n\n", read(page)), page.name
         assert {"**Decision.**", "**Why.**"} <= set(re.findall(r"\*\*[A-Z]\w+\.\*\*", read(page))), page.name
+
+
+DOTTED = re.compile(r"`(ollama_kit(?:\.\w+)+)`")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_modules_that_a_page_names_can_be_imported(page: Path) -> None:
+    """But for the changelog's column of what has moved; groups of entry points are no modules."""
+    text = re.sub(r"^ *\| `ollama_kit[^|]*\|", "|", read(page), flags=re.MULTILINE)
+    for name in set(DOTTED.findall(text)) - SHIPPED.keys():
+        package, _, last = name.rpartition(".")
+        try:
+            importlib.import_module(name)
+        except ModuleNotFoundError:
+            getattr(importlib.import_module(package), last)
 
 
 def test_targets_of_make_that_pages_name_exist() -> None:

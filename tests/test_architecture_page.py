@@ -180,7 +180,6 @@ def _texts() -> Iterator[Path]:
     yield from (path for path in ROOT.iterdir() if path.is_file() and path.suffix in WRITTEN)
     for folder in ("ollama_kit", "tests", "benchmarks", "docs", "examples", "templates", "modelfiles"):
         for path in sorted((ROOT / folder).rglob("*")):
-            inside = path.relative_to(ROOT).parts
-            if path.is_file() and path.suffix in WRITTEN[:-1] and inside[:2] != ("tests", "data"):
-                if path != Path(__file__):
-                    yield path
+            written = path.suffix in WRITTEN[:-1] and path.relative_to(ROOT).parts[:2] != ("tests", "data")
+            if written and path.is_file() and path != Path(__file__):
+                yield path

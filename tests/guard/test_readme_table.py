@@ -35,6 +35,6 @@ def words_of(option: Option, now: object) -> str:
 
 
 def test_the_table_of_commands_names_each_that_ships() -> None:
-    section = read(README).partition("## Commands")[2]
+    section = read(README).partition("\n## Commands\n")[2].partition("\n## ")[0]
     named = [name for cell in re.findall(r"^\| (`.*?) \|", section, re.MULTILINE) for name in cell.split()]
     assert sorted(name.strip("`") for name in named) == sorted({**SHIPPED[COMMANDS], **SHIPPED[JOBS]})

@@ -119,6 +119,7 @@ def test_a_how_to_has_a_sample_and_names_its_files(page: Path) -> None:
     """Nothing in it is made up: what it shows is code that tests run."""
     text = read(page)
     assert samples(text)
+    assert len(samples(text)) == len(re.findall(r"^ *```\w", text, re.MULTILINE))
     assert len(set(files_named(text))) >= 4
     assert len(text.splitlines()) <= 90
 

@@ -42,6 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks what uses the real server as `real`, so that forgetting the mark cannot hide a skipped test. All of it runs
     on one worker: the server and its models are there once a run, and two models at work on two cores take turns of

@@ -142,8 +142,9 @@ def circles() -> list[list[str]]:
 
 
 def package_edges() -> frozenset[tuple[str, str]]:
-    """(layer, layer that it imports), for each pair of different layers."""
-    pairs = ((name.split(".")[1], target.split(".")[1]) for name, targets in graph().items() for target in targets)
+    """(layer, layer that it imports), for each pair of different layers. The package itself is none of them."""
+    names = ((name.split("."), target.split(".")) for name, targets in graph().items() for target in targets)
+    pairs = ((one[1], other[1]) for one, other in names if len(one) > 1 and len(other) > 1)
     return frozenset((one, other) for one, other in pairs if one != other)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import subprocess
@@ -12,12 +13,20 @@ import pytest
 
 import ollama_kit
 from ollama_kit.cli.main import SUMMARIES, cli
+from tests.structure import modules
 
 HEAVY = (
     *("httpx", "ollama", "requests", "pydantic", "jinja2", "tokenizers", "transformers", "torch", "numpy"),
     *("rich", "yaml", "jsonschema", "huggingface_hub", "asyncio", "ssl"),
 )
 """Packages of which each takes 10 to 500 ms to import."""
+
+FACADES = tuple(
+    f"ollama_kit.{module.name.rpartition('.')[0]}"
+    for module in modules()
+    if module.name.endswith(".__init__") and "exports(__name__)" in module.text
+)
+"""Packages that load their public names on first use."""
 
 LOADED = "import json, sys; print(json.dumps(sorted(sys.modules)), file=sys.stderr)"
 HELP = f"from ollama_kit.cli.main import main; code = main(['--help']); {LOADED}; sys.exit(code)"
@@ -74,6 +83,14 @@ def test_a_layer_is_light_until_it_is_used(module: str) -> None:
 def test_every_public_name_resolves(name: str) -> None:
     """A name in `__all__` is what it says, from where it is defined."""
     assert getattr(ollama_kit, name).__name__ == name
+
+
+@pytest.mark.parametrize("package", FACADES)
+def test_every_public_name_of_a_package_resolves(package: str) -> None:
+    """What a package lists is where it says."""
+    facade = importlib.import_module(package)
+    assert facade.__all__
+    assert [name for name in facade.__all__ if not hasattr(facade, name)] == []
 
 
 def test_an_unknown_public_name_is_an_attribute_error() -> None:

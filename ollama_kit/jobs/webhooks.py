@@ -41,11 +41,11 @@ TIMEOUTS_S = (5.0, 30.0)
 
 HOW_TO_WRITE_IT: Hint = (
     "Write the webhook as https://host/path; http:// is for this machine only.",
-    "请写成 https://主机/路径;http:// 只能用于本机。",
+    "请写成 https://主机/路径；http:// 只能用于本机。",
 )
 CHECK_KEY: Hint = (
     "Check the webhook's address, and whether the robot still exists.",
-    "请检查 webhook 地址,以及机器人是否仍然存在。",
+    "请检查 webhook 地址，以及机器人是否仍然存在。",
 )
 CHECK_HOST: Hint = ("Check the webhook's host and the network.", "请检查 webhook 的主机名和网络。")
 TRY_LATER: Hint = ("Try again in a minute.", "请一分钟后重试。")
@@ -156,7 +156,7 @@ def _target(url: str) -> _Target:
     if problem:
         raise UsageError(problem, hint=HOW_TO_WRITE_IT)
     if split.scheme not in ("http", "https") or not name:
-        raise UsageError("the webhook's address is no http address", hint=HOW_TO_WRITE_IT)
+        raise UsageError("the webhook URL must start with https://", hint=HOW_TO_WRITE_IT)
     host = (f"[{name}]" if ":" in name else name) + (f":{port}" if port else "")
     if split.scheme == "http" and not is_loopback(name):
         raise UsageError(f"the webhook at {host} would be sent the text without encryption", hint=HOW_TO_WRITE_IT)
@@ -234,11 +234,11 @@ def _translated(fault: requests.RequestException, host: str, sent: str) -> Serve
     import requests
 
     if isinstance(fault, requests.ConnectTimeout):
-        return ServerUnreachable(f"{host} did not take the connection in time{sent}", url=host, hint=CHECK_HOST)
+        return ServerUnreachable(f"{host}: connection timed out{sent}", url=host, hint=CHECK_HOST)
     if isinstance(fault, requests.Timeout) or "timed out" in str(fault):
         return ServerTimeout(f"{host} did not answer in time{sent}", url=host, hint=TRY_LATER)
     if isinstance(fault, requests.exceptions.SSLError):
-        hint = ("For a certificate of your own authority name its file.", "如果证书由自建 CA 签发,请指定证书文件。")
+        hint = ("For a certificate of your own authority name its file.", "如果证书由自建 CA 签发，请指定证书文件。")
         return ServerUnreachable(f"{host}: no secure connection{sent}", url=host, hint=hint)
     if isinstance(fault, requests.ConnectionError):
         return ServerUnreachable(f"{host} cannot be reached, or hung up{sent}", url=host, hint=CHECK_HOST)

@@ -145,9 +145,10 @@ PARAMETER_LIKE = frozenset(
     (
         *("temperature", "top_k", "top_p", "min_p", "typical_p", "seed", "num_predict", "num_keep", "num_batch"),
         *("repeat_penalty", "repeat_last_n", "presence_penalty", "frequency_penalty"),
-        *("num_gpu", "main_gpu", "num_thread", "use_mmap"),
+        *("num_gpu", "main_gpu", "num_thread", "use_mmap", "draft_num_predict"),
     )
 )
+"""Names that belong under `parameters:`, and are found beside it."""
 
 MERGED = frozenset({"parameters", "vars"})
 """Keys that a spec and the one it extends fill together; in all others the child's value replaces the whole."""

@@ -53,6 +53,7 @@ def scripted() -> Iterator[ScriptedServer]:
         server.always("GET", "/api/tags", tags("m:latest"))
         server.always("POST", "/api/show", show(info=byte_vocabulary(), template="", parameters="num_ctx 4096"))
         server.always("POST", "/api/chat", chat('{"headline": "Goods on Friday"}'))
+        server.always("POST", "/api/generate", show())  # a job unloads its model
         yield server
 
 
@@ -72,8 +73,10 @@ def test_its_job_reads_what_its_document_reader_reads(
     document = read_document(path)
     assert (document.kind, document.text.splitlines()[0]) == ("eml", "Delivery PRJ-1234")
     monkeypatch.setenv("OLLAMA_HOST", scripted.url)
-    assert main(["headline", str(path), "--model", "m"]) == 0
-    assert capsys.readouterr().out == "mail.eml: Goods on Friday\n"
+    for _ in range(2):
+        assert main(["headline", str(path), "--model", "m", "--out", str(tmp_path / "out")]) == 0
+        assert capsys.readouterr().out == "mail.eml: Goods on Friday\n"
+    assert len(scripted.seen("POST", "/api/chat")) == 1  # the second run found it done
 
 
 @pytest.mark.usefixtures("installed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import struct
 
@@ -9,8 +10,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from ollama import Options
 
+from ollama_kit import resources
 from ollama_kit.modelfile import PARAMETERS, ServerVersion, check_parameter
 from ollama_kit.modelfile.parameters import current_names, typed_value, value_text
+from ollama_kit.specs.model import PARAMETER_LIKE
 
 NOT_IN_A_MODELFILE = {"num_gqa", "embedding_only", "numa", "tfs_z", "mirostat", "mirostat_tau", "mirostat_eta"}
 
@@ -123,3 +126,14 @@ def test_the_names_of_a_version_are_those_of_its_release() -> None:
     assert "min_p" in names
     assert not NOT_IN_A_MODELFILE & set(names)
     assert current_names(ServerVersion(0, 0, 0)) == current_names()
+
+
+def test_spec_and_schema_know_the_names_of_the_table() -> None:
+    """An editor completes each of them; one that stands beside `parameters:` is led there. `context` and
+    `parameters.stop` have a place of their own."""
+    found = resources.find("templates", "schemas/spec.schema.json")
+    assert found is not None
+    schema = json.loads(found.read_text(encoding="utf-8"))
+    names = set(current_names())
+    assert set(schema["properties"]["parameters"]["properties"]) == names - {"num_ctx"}
+    assert names - {"num_ctx", "stop"} == PARAMETER_LIKE

@@ -6,10 +6,7 @@ from __future__ import annotations
 
 import re
 
-from ollama_kit.guard.options import Words
-from ollama_kit.guard.passage import Passage
-from ollama_kit.guard.pipeline import Stage, StageContext
-from ollama_kit.records.report import Finding
+from ollama_kit.guard import Finding, Passage, Stage, StageContext, Words
 from ollama_kit.text.spans import Edit, apply
 
 _NUMBER = re.compile(r"\bPRJ-\d{4}\b")

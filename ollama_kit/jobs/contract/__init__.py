@@ -3,10 +3,9 @@
 By rules alone, nothing is sent anywhere:
 passages        the text as rules read it, and the way back into the document; Evidence
 structure/      numbers, the outline, definitions, attachments and signatures, cross-references
-facts/          one module a question: parties, dates, money, payments, provisions, law and disputes, title
+facts/          one module per question: parties, dates, money, payments, provisions, law and disputes, title
 risks/          missing, contradictory and one-sided clauses, orders to models
-extraction      extract_facts: all of it, for a document that was read
-batch           read_contracts: many files
+extraction      extract_facts: all of it, for a document that was read; read_contracts: many files
 
 With a model, through the guarded client:
 topics          what contracts speak of, and the words by which the place is found
@@ -14,10 +13,10 @@ questions/      what is asked, ours or a user's own schema, and the form of an a
 windows/        the clauses that a question needs, in windows of exact tokens
 proof/          quotes found in the contract, and what of a value they do not hold
 asking          one group of questions and one window, and once more for what was not proven
-merging         what several windows gave, conflicts kept; comparison holds it against the rules
+answer_merge    what several windows gave, conflicts kept; comparison holds it against the rules
 planning, job   ContractJob: a batch with a ledger
 
-report          ContractReport: a document, its facts, a model's answers or its summary
+contract_report ContractReport: a document, its facts, a model's answers or its summary
 writers/        JSON (templates/schemas/contract_report.schema.json), Markdown, HTML, XLSX, CSV, files
 
 Nothing is loaded before it is used.

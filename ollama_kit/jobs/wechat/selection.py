@@ -31,7 +31,7 @@ _WHAT = (
         "Write a date (2026-03-01, 2026年3月1日, 03-01), yesterday, today, this week, a time (18:00, yesterday 18:00),"
         " or how long ago (24h, 7d)."
     ),
-    "请写日期(2026-03-01、2026年3月1日、3月1日)、昨天、今天、本周、时间(18:00、昨天18:00)，或多久以前(24h、7d、24小时)。",
+    "请写日期（2026-03-01、2026年3月1日、3月1日）、昨天、今天、本周、时间（18:00、昨天18:00），或多久以前（24h、7d、24小时）。",
 )
 
 
@@ -115,7 +115,7 @@ def span_of(written: str, now: datetime, flag: str = "time") -> Span:
     except (ValueError, OverflowError) as problem:
         raise UsageError(f"{flag} {written!r}: {problem}", hint=_WHAT) from problem
     if found is None:
-        raise UsageError(f"{flag} {written!r} is no time", hint=_WHAT)
+        raise UsageError(f"{flag}: cannot parse {written!r} as a time", hint=_WHAT)
     return found
 
 

@@ -38,7 +38,7 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class Chat:
-    """Messages in the order of their files, and one report a file."""
+    """Messages in the order of their files, and one report per file."""
 
     messages: tuple[Message, ...]
     reports: tuple[ReadReport, ...]

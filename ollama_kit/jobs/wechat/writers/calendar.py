@@ -32,7 +32,7 @@ def write_ics(summary: Summary) -> str:
     except ImportError as problem:
         raise UsageError(
             "calendars need the package icalendar, which is not installed",
-            hint=("Install it with pip install ollama-kit[wechat].", "请安装:pip install ollama-kit[wechat]。"),
+            hint=("Install it with pip install ollama-kit[wechat].", "请安装：pip install ollama-kit[wechat]。"),
         ) from problem
     calendar = Calendar()
     calendar.add("prodid", "-//ollama-kit//wechat//EN")

@@ -269,7 +269,8 @@ class _Call:
             or self.budget.spent(self.attempts)
         ):
             return False
-        self.roomier, self.answer_tokens = True, min(2 * fitted.answer_tokens, room)
+        thinking = TokenBudget(thinks=bool(self.request.think)).thinking(self.profile.context_tokens)
+        self.roomier, self.answer_tokens = True, max(1, min(2 * fitted.answer_tokens, room) - thinking)
         return True
 
     def _feedback(self, verdict: Verdict) -> str:

@@ -96,7 +96,7 @@ def test_a_report_says_where_the_grammar_was_not_in_force(version: str, ignored:
 
 def test_an_answer_that_was_cut_says_what_filled_the_window() -> None:
     """By the server's counts: how much was written, how much of it was thinking, what the prompt takes."""
-    long: Callable[..., Any] = chat("", thinking="so " * 400, done_reason="length", eval_count=900)
+    long: Callable[..., Any] = chat("", thinking=" ".join(map(str, range(900))), done_reason="length", eval_count=900)
     with server("0.32.1") as scripted, Client(Settings(host=scripted.url)) as client:
         scripted.always("POST", "/api/chat", long)
         with pytest.raises(OutputInvalid) as caught:

@@ -16,6 +16,7 @@ from ollama_kit.errors import (
     OutputInvalid,
     ProtocolError,
     ServerError,
+    ServerRefused,
     ServerTimeout,
     UsageError,
 )
@@ -106,6 +107,8 @@ class _Call:
         self.account = ReportBuilder(request, profile, policy, schema)
         self.attempts: list[Attempt] = []
         self.roomier = False
+        self.calling_tools = bool(request.tools)  # with a schema, a phase of its own: no grammar holds both
+        self.plain_json = False  # the server could not compile the grammar
 
     def run(self) -> Steps:
         self._clean()
@@ -123,6 +126,10 @@ class _Call:
                 return self._result(verdict, heard, fitted)
             if verdict.outcome == "length" and self._more_room(fitted):
                 continue
+            if self.calling_tools and self.schema is not None and verdict.outcome in RETRIED:
+                self._ask_for_data()
+                feedback = ""
+                continue
             if (
                 verdict.outcome not in RETRIED
                 or len(self.attempts) >= self.policy.attempts
@@ -130,6 +137,11 @@ class _Call:
             ):
                 return self._failed(verdict, fitted)
             feedback = self._feedback(verdict)
+
+    def _ask_for_data(self) -> None:
+        """The model has called no tool: it is asked once more, for the data alone."""
+        self.calling_tools = False
+        self.counting = replace(self.counting, tools=())
 
     def tell(self, event: exchange.Event) -> None:
         exchange.announce(event, self.around.hooks)
@@ -209,8 +221,12 @@ class _Call:
         number, began = len(self.attempts) + 1, self.around.clock()
         seed = self.seed + number - 1
         self.sent = fitted.draft
+        grammar = None if self.schema is None or self.calling_tools else self.schema.grammar
+        if grammar is not None and self.plain_json:
+            grammar = "json"
         call = replace(
-            request_call(self.request, self.profile, fitted, seed, self.schema), deadline=self.budget.deadline()
+            request_call(self.request, self.profile, fitted, seed, grammar, tools=self.calling_tools),
+            deadline=self.budget.deadline(),
         )
         heard = StreamedReply(
             RunawayDetector(),
@@ -225,6 +241,11 @@ class _Call:
             self._bear(error, heard)
         except ContextOverflow as error:
             raise self._refused_as_long(error, fitted) from error
+        except ServerRefused as error:
+            if error.reason != "grammar" or grammar in (None, "json"):
+                raise
+            self.plain_json = True
+            return (yield from self._attempt(fitted))
         verdict = self.reader.judge(heard, replace(self.answer_context, fence_keys=self.sent.keys()))
         counted = heard.last.get("prompt_eval_count")
         if is_cut(fitted.predicted_tokens, fitted.predicted_as, counted, self.profile):
@@ -287,7 +308,11 @@ class _Call:
 
     def _result(self, verdict: Verdict, heard: StreamedReply, fitted: Fitted) -> Result:
         complete = verdict.outcome == "valid"
-        note = () if complete else (f"the answer was cut at {fitted.answer_tokens} tokens, as asked",)
+        note: tuple[str, ...] = ()
+        if not complete:
+            note = (f"the answer was cut at {fitted.answer_tokens} tokens, as asked",)
+        if self.plain_json:
+            note = (*note, "the server could not compile the schema's grammar: plain JSON mode, checked afterwards")
         self.findings += verdict.findings
         return Result(
             value=verdict.value if complete else verdict.text,

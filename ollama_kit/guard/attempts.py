@@ -18,8 +18,11 @@ from ollama_kit.server import wire
 from ollama_kit.server.wire import Call
 from ollama_kit.structured.derivation import Grammar
 
-JSON_MODE: Mapping[str, Any] = {"type": "object"}
-"""JSON mode as a schema: where llama-server runs the weights' own template, `"json"` does nothing (0.30 and later)."""
+
+def json_modes(profile: Profile) -> tuple[Grammar, ...]:
+    """JSON mode as a server takes it, the surest first. Where llama-server runs the weights' own template (0.30 and
+    later), `"json"` does nothing, and a schema of any object does."""
+    return ({"type": "object"}, "json") if supports(profile.version, "native_templates") else ("json",)
 
 
 def request_call(
@@ -30,8 +33,7 @@ def request_call(
     options = {**request.options, "num_ctx": profile.context_tokens, "num_predict": fitted.answer_tokens, "seed": seed}
     body: dict[str, Any] = {"model": request.model, "stream": True, "options": options, "think": request.think}
     if grammar is not None:
-        native = grammar == "json" and supports(profile.version, "native_templates")
-        body["format"] = dict(JSON_MODE) if native else grammar
+        body["format"] = grammar
     if profile.spec is not None and profile.spec.keep_alive is not None:
         body["keep_alive"] = profile.spec.keep_alive
     if supports(profile.version, "truncate"):

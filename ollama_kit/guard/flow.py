@@ -21,7 +21,7 @@ from ollama_kit.errors import (
     UsageError,
 )
 from ollama_kit.guard import exchange
-from ollama_kit.guard.attempts import record, request_call
+from ollama_kit.guard.attempts import json_modes, record, request_call
 from ollama_kit.guard.budget import CallBudget
 from ollama_kit.guard.control_tokens import neutralize_control_tokens
 from ollama_kit.guard.conversation import Request
@@ -39,6 +39,7 @@ from ollama_kit.guard.sanitize import sanitize
 from ollama_kit.guard.streamed_reply import RunawayDetector, StreamedReply
 from ollama_kit.guard.verdict import Reader, Verdict, correction
 from ollama_kit.records.report import Attempt, Evidence, Finding, Report
+from ollama_kit.structured.derivation import Grammar
 from ollama_kit.structured.schema import Schema
 from ollama_kit.text.language import language_of
 
@@ -108,6 +109,7 @@ class _Call:
         self.attempts: list[Attempt] = []
         self.roomier = False
         self.calling_tools = bool(request.tools)  # with a schema, a phase of its own: no grammar holds both
+        self.grammars = _grammars(schema, profile)
         self.plain_json = False  # the server could not compile the grammar
 
     def run(self) -> Steps:
@@ -221,9 +223,7 @@ class _Call:
         number, began = len(self.attempts) + 1, self.around.clock()
         seed = self.seed + number - 1
         self.sent = fitted.draft
-        grammar = None if self.schema is None or self.calling_tools else self.schema.grammar
-        if grammar is not None and self.plain_json:
-            grammar = "json"
+        grammar = None if self.schema is None or self.calling_tools else self.grammars[0]
         call = replace(
             request_call(self.request, self.profile, fitted, seed, grammar, tools=self.calling_tools),
             deadline=self.budget.deadline(),
@@ -242,9 +242,9 @@ class _Call:
         except ContextOverflow as error:
             raise self._refused_as_long(error, fitted) from error
         except ServerRefused as error:
-            if error.reason != "grammar" or grammar in (None, "json"):
+            if error.reason != "grammar" or grammar is None or len(self.grammars) == 1:
                 raise
-            self.plain_json = True
+            self.grammars, self.plain_json = self.grammars[1:], True
             return (yield from self._attempt(fitted))
         verdict = self.reader.judge(heard, replace(self.answer_context, fence_keys=self.sent.keys()))
         counted = heard.last.get("prompt_eval_count")
@@ -339,6 +339,13 @@ class _Call:
             evidence=evidence,
             seconds=self.around.clock() - self.started,
         )
+
+
+def _grammars(schema: Schema | None, profile: Profile) -> tuple[Grammar, ...]:
+    """What is sent as `format`: the schema's grammar, and what follows where the server cannot compile it."""
+    if schema is None:
+        return ()
+    return json_modes(profile) if schema.grammar == "json" else (schema.grammar, *json_modes(profile))
 
 
 def _seed(request: Request, profile: Profile) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from ollama_kit.guard.conversation import Document
     from ollama_kit.guard.policy import PolicyLike
     from ollama_kit.records.report import Report
+    from ollama_kit.specs.model import Level, Think
 
 
+LEVELS = ("low", "medium", "high", "max")
 NO_PROMPT = "no prompt: pass it as an argument or pipe it to stdin"
 _SAVE_AS_TEXT = ("Save it as UTF-8 text, or extract its text first.", "请另存为 UTF-8 文本，或先提取其中的文字。")
 
@@ -30,7 +32,14 @@ _SAVE_AS_TEXT = ("Save it as UTF-8 text, or extract its text first.", "请另存
 @click.option("--document", "documents", multiple=True, type=click.Path(path_type=Path), help="An untrusted text file.")
 @click.option("--image", "images", multiple=True, metavar="FILE", help="An image, for a vision model.")
 @click.option("--schema", type=click.Path(path_type=Path), help="A JSON Schema the answer must satisfy.")
-@click.option("--think/--no-think", default=None, help="Whether the model thinks first, if it can.")
+@click.option(
+    "--think",
+    type=click.Choice(("true", *LEVELS)),
+    is_flag=False,
+    flag_value="true",
+    help="Let the model think first, at a level where it has them.",
+)
+@click.option("--no-think", is_flag=True, help="Do not let the model think first.")
 @click.option("--policy", metavar="NAME", help="strict, standard, off, or a policy file (default: the spec's).")
 @click.option("--attempts", type=click.IntRange(1, 20), help="Maximum attempts (default: the policy's).")
 @click.option("--stream", is_flag=True, help="Print the answer as it arrives; it is checked at the end.")
@@ -44,7 +53,8 @@ def ask_command(  # one parameter an option
     documents: tuple[Path, ...],
     images: tuple[str, ...],
     schema: Path | None,
-    think: bool | None,
+    think: str | None,
+    no_think: bool,
     policy: str | None,
     attempts: int | None,
     stream: bool,
@@ -65,7 +75,11 @@ def ask_command(  # one parameter an option
     texts = [read_document(path) for path in documents]
     with Client(settings_from(host, allow_remote)) as client:
         bound = {"num_predict": answer_tokens} if answer_tokens else {}
-        how: CallOptions = {"think": think, "options": bound, "policy": _policy(client, model, policy, attempts)}
+        how: CallOptions = {
+            "think": _think(think, no_think),
+            "options": bound,
+            "policy": _policy(client, model, policy, attempts),
+        }
         if stream and not as_json:
             result = _printed_as_it_comes(client.stream(model, question, documents=texts, schema=schema, **how))
         else:
@@ -89,6 +103,17 @@ def _print_account(report: Report, *, whole: bool) -> None:
         print_report(report)
     for note in () if whole else report.notes:
         warn(note)
+
+
+def _think(level: str | None, off: bool) -> Think | None:
+    """What the two options say about thinking; None where they say nothing. UsageError where both are given."""
+    from ollama_kit.errors import UsageError
+
+    if level is not None and off:
+        raise UsageError("pass either --think or --no-think")
+    if level is None:
+        return False if off else None
+    return True if level == "true" else cast("Level", level)
 
 
 def _policy(client: Client, model: str, named: str | None, attempts: int | None) -> PolicyLike | None:

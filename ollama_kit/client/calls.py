@@ -23,6 +23,7 @@ from ollama_kit.guard.mapreduce import call_in_parts
 from ollama_kit.guard.policy import Policy, PolicyLike, load_policy
 from ollama_kit.settings import Settings, load_settings
 from ollama_kit.specs import find_spec, load_spec
+from ollama_kit.specs.model import Think
 from ollama_kit.structured.schema import load_schema
 from ollama_kit.text.language import language_of
 
@@ -45,7 +46,7 @@ class CallOptions(TypedDict, total=False):
     """How one call is made: `think` first, Ollama's `options` (num_predict bounds the answer), `tools`, `policy`, and
     `reduce`, which puts the parts together where the policy says `context: map_reduce`."""
 
-    think: bool | None
+    think: Think | None
     options: Mapping[str, Any] | None
     tools: Sequence[Mapping[str, Any]]
     policy: PolicyLike | None
@@ -99,7 +100,7 @@ class BaseClient:
             model=model,
             messages=turns,
             documents=texts,
-            think=bool(spec.thinking if think is None and spec else think),
+            think=(spec.thinking if think is None and spec else think) or False,
             options=options,
             answer_tokens=bound,
             tools=tuple(how.get("tools") or ()),

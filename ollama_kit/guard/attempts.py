@@ -16,22 +16,31 @@ from ollama_kit.modelfile.versions import supports
 from ollama_kit.records.report import Attempt
 from ollama_kit.server import wire
 from ollama_kit.server.wire import Call
-from ollama_kit.structured.schema import Schema
+from ollama_kit.structured.derivation import Grammar
 
 
-def request_call(request: Request, profile: Profile, fitted: Fitted, seed: int, schema: Schema | None) -> Call:
-    """The call of one attempt: num_ctx, num_predict, seed and think are always explicit, whatever the model says."""
+def json_modes(profile: Profile) -> tuple[Grammar, ...]:
+    """JSON mode as a server takes it, the surest first. Where llama-server runs the weights' own template (0.30 and
+    later), `"json"` does nothing, and a schema of any object does."""
+    return ({"type": "object"}, "json") if supports(profile.version, "native_templates") else ("json",)
+
+
+def request_call(
+    request: Request, profile: Profile, fitted: Fitted, seed: int, grammar: Grammar | None, *, tools: bool = True
+) -> Call:
+    """The call of one attempt: num_ctx, num_predict, seed and think are always explicit, whatever the model says.
+    `tools`: whether the tools of the request are sent along; beside a grammar the server would never call one."""
     options = {**request.options, "num_ctx": profile.context_tokens, "num_predict": fitted.answer_tokens, "seed": seed}
     body: dict[str, Any] = {"model": request.model, "stream": True, "options": options, "think": request.think}
-    if schema is not None:
-        body["format"] = schema.grammar
+    if grammar is not None:
+        body["format"] = grammar
     if profile.spec is not None and profile.spec.keep_alive is not None:
         body["keep_alive"] = profile.spec.keep_alive
     if supports(profile.version, "truncate"):
         body |= {"truncate": False, "shift": False}
     if request.raw is not None:
         return wire.generate({**body, "prompt": request.raw, "raw": True})
-    if request.tools:
+    if request.tools and tools:
         body["tools"] = [dict(tool) for tool in request.tools]
     return wire.chat({**body, "messages": [_turn(message) for message in fitted.messages]})
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from ollama_kit.errors import UsageError
 from ollama_kit.guard.images.image import Image, ImageLike
+from ollama_kit.specs.model import Think
 
 ROLES = ("system", "user", "assistant", "tool")
 
@@ -51,7 +52,7 @@ class Request:
     model: str
     messages: tuple[Message, ...]
     documents: tuple[Document, ...] = ()
-    think: bool = False
+    think: Think = False
     options: Mapping[str, Any] = field(default_factory=dict)
     answer_tokens: int | None = None
     tools: tuple[Mapping[str, Any], ...] = ()

@@ -10,6 +10,7 @@ from ollama_kit.guard.conversation import Document, Message
 from ollama_kit.guard.profile import Profile
 from ollama_kit.guard.prompt_draft import Draft
 from ollama_kit.records.report import CountKind
+from ollama_kit.specs.model import Think
 from ollama_kit.text.characters import cut_after, cut_before
 from ollama_kit.text.language import language_of
 from ollama_kit.tokens.chat_template import ToolCall, Turn
@@ -138,11 +139,12 @@ class TokenBudget:
     def reserved(self, window: int) -> int:
         """The tokens of the window that are not for the prompt."""
         most = max(1, window // 4)
-        if self.answer_tokens is not None:  # the server counts thinking against the same bound
-            answer = min(self.answer_tokens, window)
-        else:
-            answer = min(ANSWER_TOKENS, most) + (min(THINKING_TOKENS, most) if self.thinks else 0)
-        return answer + (min(FEEDBACK_TOKENS, window // 8) if self.may_retry else 0)
+        answer = min(ANSWER_TOKENS, most) if self.answer_tokens is None else min(self.answer_tokens, window)
+        return answer + self.thinking(window) + (min(FEEDBACK_TOKENS, window // 8) if self.may_retry else 0)
+
+    def thinking(self, window: int) -> int:
+        """The tokens for thinking, beside those of the answer: the server counts both against one num_predict."""
+        return min(THINKING_TOKENS, max(1, window // 4)) if self.thinks else 0
 
     def for_prompt(self, window: int) -> int:
         """The tokens there are for the prompt."""
@@ -169,7 +171,7 @@ class PromptCounter:
     """Counts drafts for one model. With `exactly`, also where a bound from the bytes proves that a prompt fits."""
 
     profile: Profile
-    think: bool = False
+    think: Think = False
     tools: Sequence[Mapping[str, object]] = ()
     exactly: bool = False
 
@@ -224,7 +226,7 @@ def _fitted(
     dropped: Mapping[str, int] | None = None,
 ) -> Fitted:
     free = window - count.tokens
-    answer = free if room.answer_tokens is None else min(room.answer_tokens, free)
+    answer = free if room.answer_tokens is None else min(room.answer_tokens + room.thinking(window), free)
     return Fitted(draft, messages, count.tokens, count.kind, answer, dropped or {})
 
 

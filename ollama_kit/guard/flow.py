@@ -16,11 +16,12 @@ from ollama_kit.errors import (
     OutputInvalid,
     ProtocolError,
     ServerError,
+    ServerRefused,
     ServerTimeout,
     UsageError,
 )
 from ollama_kit.guard import exchange
-from ollama_kit.guard.attempts import record, request_call
+from ollama_kit.guard.attempts import json_modes, record, request_call
 from ollama_kit.guard.budget import CallBudget
 from ollama_kit.guard.control_tokens import neutralize_control_tokens
 from ollama_kit.guard.conversation import Request
@@ -32,12 +33,13 @@ from ollama_kit.guard.images.attached import require_sight
 from ollama_kit.guard.judge import Judge, said_in
 from ollama_kit.guard.pipeline import AnswerContext, Pipeline
 from ollama_kit.guard.policy import Policy
-from ollama_kit.guard.profile import Profile
+from ollama_kit.guard.profile import Profile, check_thinking
 from ollama_kit.guard.report_builder import ReportBuilder
 from ollama_kit.guard.sanitize import sanitize
 from ollama_kit.guard.streamed_reply import RunawayDetector, StreamedReply
 from ollama_kit.guard.verdict import Reader, Verdict, correction
 from ollama_kit.records.report import Attempt, Evidence, Finding, Report
+from ollama_kit.structured.derivation import Grammar
 from ollama_kit.structured.schema import Schema
 from ollama_kit.text.language import language_of
 
@@ -62,8 +64,7 @@ def guarded_call(
     """The whole of one guarded call. Returns a Result, or raises ContextOverflow, GuardBlocked or OutputInvalid;
     what the driver throws in (a ServerError) goes through. However it ends, the hooks are told at last; what a hook
     raises then is raised instead."""
-    if request.think and not profile.can_think:
-        raise UsageError(f"{request.model} cannot think; leave `think` out")
+    check_thinking(request.think, profile)
     require_sight(request, profile)
     call = _Call(request, profile, policy, schema, around, judge)
     try:
@@ -107,6 +108,9 @@ class _Call:
         self.account = ReportBuilder(request, profile, policy, schema)
         self.attempts: list[Attempt] = []
         self.roomier = False
+        self.calling_tools = bool(request.tools)  # with a schema, a phase of its own: no grammar holds both
+        self.grammars = _grammars(schema, profile)
+        self.plain_json = False  # the server could not compile the grammar
 
     def run(self) -> Steps:
         self._clean()
@@ -124,6 +128,10 @@ class _Call:
                 return self._result(verdict, heard, fitted)
             if verdict.outcome == "length" and self._more_room(fitted):
                 continue
+            if self.calling_tools and self.schema is not None and verdict.outcome in RETRIED:
+                self._ask_for_data()
+                feedback = ""
+                continue
             if (
                 verdict.outcome not in RETRIED
                 or len(self.attempts) >= self.policy.attempts
@@ -131,6 +139,11 @@ class _Call:
             ):
                 return self._failed(verdict, fitted)
             feedback = self._feedback(verdict)
+
+    def _ask_for_data(self) -> None:
+        """The model has called no tool: it is asked once more, for the data alone."""
+        self.calling_tools = False
+        self.counting = replace(self.counting, tools=())
 
     def tell(self, event: exchange.Event) -> None:
         exchange.announce(event, self.around.hooks)
@@ -192,7 +205,7 @@ class _Call:
         may_retry = self.schema is not None and self.policy.attempts > 1 and self.request.raw is None
         bound = self.budget.bounded(self.answer_tokens, self.attempts)
         # TokenBudget for feedback is held back once, for whatever comes after the first attempt.
-        room = TokenBudget(bound, self.request.think, may_retry and not self.attempts, self.policy.max_context)
+        room = TokenBudget(bound, bool(self.request.think), may_retry and not self.attempts, self.policy.max_context)
         if self.request.raw is not None:
             return fit_raw(self.request.raw, self.draft, room, self.counting)
         draft = replace(self.draft, feedback=feedback)
@@ -210,8 +223,10 @@ class _Call:
         number, began = len(self.attempts) + 1, self.around.clock()
         seed = self.seed + number - 1
         self.sent = fitted.draft
+        grammar = None if self.schema is None or self.calling_tools else self.grammars[0]
         call = replace(
-            request_call(self.request, self.profile, fitted, seed, self.schema), deadline=self.budget.deadline()
+            request_call(self.request, self.profile, fitted, seed, grammar, tools=self.calling_tools),
+            deadline=self.budget.deadline(),
         )
         heard = StreamedReply(
             RunawayDetector(),
@@ -226,6 +241,11 @@ class _Call:
             self._bear(error, heard)
         except ContextOverflow as error:
             raise self._refused_as_long(error, fitted) from error
+        except ServerRefused as error:
+            if error.reason != "grammar" or grammar is None or len(self.grammars) == 1:
+                raise
+            self.grammars, self.plain_json = self.grammars[1:], True
+            return (yield from self._attempt(fitted))
         verdict = self.reader.judge(heard, replace(self.answer_context, fence_keys=self.sent.keys()))
         counted = heard.last.get("prompt_eval_count")
         if is_cut(fitted.predicted_tokens, fitted.predicted_as, counted, self.profile):
@@ -270,7 +290,8 @@ class _Call:
             or self.budget.spent(self.attempts)
         ):
             return False
-        self.roomier, self.answer_tokens = True, min(2 * fitted.answer_tokens, room)
+        thinking = TokenBudget(thinks=bool(self.request.think)).thinking(self.profile.context_tokens)
+        self.roomier, self.answer_tokens = True, max(1, min(2 * fitted.answer_tokens, room) - thinking)
         return True
 
     def _feedback(self, verdict: Verdict) -> str:
@@ -287,7 +308,11 @@ class _Call:
 
     def _result(self, verdict: Verdict, heard: StreamedReply, fitted: Fitted) -> Result:
         complete = verdict.outcome == "valid"
-        note = () if complete else (f"the answer was cut at {fitted.answer_tokens} tokens, as asked",)
+        note: tuple[str, ...] = ()
+        if not complete:
+            note = (f"the answer was cut at {fitted.answer_tokens} tokens, as asked",)
+        if self.plain_json:
+            note = (*note, "the server could not compile the schema's grammar: plain JSON mode, checked afterwards")
         self.findings += verdict.findings
         return Result(
             value=verdict.value if complete else verdict.text,
@@ -314,6 +339,13 @@ class _Call:
             evidence=evidence,
             seconds=self.around.clock() - self.started,
         )
+
+
+def _grammars(schema: Schema | None, profile: Profile) -> tuple[Grammar, ...]:
+    """What is sent as `format`: the schema's grammar, and what follows where the server cannot compile it."""
+    if schema is None:
+        return ()
+    return json_modes(profile) if schema.grammar == "json" else (schema.grammar, *json_modes(profile))
 
 
 def _seed(request: Request, profile: Profile) -> int | None:

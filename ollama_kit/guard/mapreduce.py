@@ -64,7 +64,7 @@ def _overflow(
     quiet = policy.softened().with_settings(injection="off", scanners=None, judge=None)
     draft = sanitize(request, Pipeline.of(quiet, profile, fence=around.fence), profile.facts.system).draft
     room = TokenBudget(
-        request.answer_tokens, request.think, schema is not None and policy.attempts > 1, policy.max_context
+        request.answer_tokens, bool(request.think), schema is not None and policy.attempts > 1, policy.max_context
     )
     try:
         fit_context(draft, room, PromptCounter(profile, request.think, request.tools, around.count_exactly))

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ollama_kit.errors import ModelMissing
+from ollama_kit.errors import ModelMissing, UsageError
 from ollama_kit.guard.control_tokens import ControlTokens
-from ollama_kit.modelfile.versions import ServerVersion
+from ollama_kit.modelfile.versions import SINCE, Feature, ServerVersion, supports
 from ollama_kit.server import flows
 from ollama_kit.server.facts import ModelFacts, window
 from ollama_kit.server.wire import Flow
+from ollama_kit.specs.model import Think
 from ollama_kit.structured.thinking import Tags, thinking_tags
 from ollama_kit.tokens.chat_template import turn_markers
 from ollama_kit.tokens.store import keep_tokenizer, kept_tokenizer
@@ -19,6 +20,9 @@ from ollama_kit.tokens.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from ollama_kit.specs.model import ModelSpec
+
+FORMAT_NEEDS_THINKING = (ServerVersion(0, 12, 4), ServerVersion(0, 21, 0))
+"""The versions, first and last, that ignore `format` with `think: false` on a model that can think."""
 
 IMAGE_MARKS = ("[img]", "[img-")
 """In a text of the caller, `[img]` draws an image to its place, and `[img-N]` shows one again or, where there is none
@@ -56,6 +60,33 @@ class Profile:
     @property
     def can_think(self) -> bool:
         return "thinking" in self.facts.capabilities
+
+    @property
+    def drops_format(self) -> bool:
+        """Whether the server leaves `format` out where the model is told not to think (0.12.4 to 0.21.0)."""
+        first, last = FORMAT_NEEDS_THINKING
+        return self.can_think and first <= self.version <= last
+
+
+def check_thinking(think: Think, profile: Profile) -> None:
+    """UsageError where a model cannot think, or its server does not know the level that is asked for (which it would
+    refuse, or take for `true`)."""
+    name = profile.facts.name
+    if think and not profile.can_think:
+        raise UsageError(
+            f"{name} cannot think",
+            hint=("Leave `think` out, or use a model with thinking.", "请不要设置 `think`，或换用支持思考的模型。"),
+        )
+    if not isinstance(think, str):
+        return
+    feature: Feature = "think_levels_of_gpt_oss" if "gptoss" in profile.facts.architecture else "think_levels"
+    if think == "max":
+        feature = "think_max"
+    if not supports(profile.version, feature):
+        raise UsageError(
+            f"Ollama {profile.version} does not take the thinking level {think!r} for {name} (from {SINCE[feature]})",
+            hint=("Use think: true, or update Ollama.", "请使用 think: true，或升级 Ollama。"),
+        )
 
 
 def profile_model(model: str, url: str, spec: ModelSpec | None = None) -> Flow[Profile]:

@@ -79,17 +79,31 @@ class ReportBuilder:
             cut.attempts = tuple(attempts)
             return cut
         tries = "1 attempt" if len(attempts) == 1 else f"{len(attempts)} attempts"
-        missing = ""
-        if verdict.outcome == "length":
-            missing = f" at {fitted.answer_tokens} tokens"
-            if fitted.answer_tokens >= self.profile.context_tokens - fitted.predicted_tokens:
-                missing += ", and the window has no more"
+        missing = self._what_filled(verdict, fitted, last) if verdict.outcome == "length" else ""
         return OutputInvalid(f"no valid answer in {tries}; the last: {verdict.reason}{missing}", attempts=attempts)
 
+    def _what_filled(self, verdict: Verdict, fitted: Fitted, last: Attempt) -> str:
+        """What an answer that was cut off was spent on, by the server's own counts."""
+        written = fitted.answer_tokens if last.answer_tokens is None else last.answer_tokens
+        said = f" at {written:,} tokens"
+        characters = len(verdict.thinking) + len(verdict.text)
+        if verdict.thinking and characters:
+            said += f", about {round(100 * len(verdict.thinking) / characters)} % of them thinking"
+        window = self.profile.context_tokens
+        if fitted.answer_tokens >= window - fitted.predicted_tokens:
+            said += f", and the window has no more: {fitted.predicted_tokens:,} of {window:,} tokens are the prompt"
+        return said
+
     def _losses(self) -> tuple[str, ...]:
-        """That the server was given plain JSON mode, where its grammar can say nothing of the schema; and that a
-        picture may have put words into the answer."""
+        """That the server was given plain JSON mode, where its grammar can say nothing of the schema, or leaves the
+        grammar out; and that a picture may have put words into the answer."""
         notes = (CAUTION,) if has_images(self.request) else ()
+        if self.schema is not None and not self.request.think and self.profile.drops_format:
+            version = self.profile.version
+            notes = (
+                f"Ollama {version} ignores `format` while thinking is off: the schema was checked here only",
+                *notes,
+            )
         if self.schema is None or self.schema.grammar != "json":
             return notes
         return ("the server's grammar cannot express the schema: plain JSON mode, checked afterwards", *notes)

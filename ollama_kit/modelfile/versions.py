@@ -49,7 +49,19 @@ class ServerVersion:
 
 
 Feature = Literal[
-    "schema", "create_fields", "capabilities", "think", "debug_render", "renderer", "truncate", "logprobs", "requires"
+    "schema",
+    "create_fields",
+    "capabilities",
+    "think",
+    "think_levels_of_gpt_oss",
+    "debug_render",
+    "renderer",
+    "truncate",
+    "logprobs",
+    "requires",
+    "think_levels",
+    "think_max",
+    "native_templates",
 ]
 
 SINCE: MappingProxyType[Feature, ServerVersion] = MappingProxyType(
@@ -58,11 +70,15 @@ SINCE: MappingProxyType[Feature, ServerVersion] = MappingProxyType(
         "create_fields": ServerVersion(0, 5, 5),  # /api/create takes from, files, parameters instead of a Modelfile
         "capabilities": ServerVersion(0, 6, 4),  # /api/show lists capabilities
         "think": ServerVersion(0, 9, 0),  # `think` on chat and generate
+        "think_levels_of_gpt_oss": ServerVersion(0, 11, 0),  # `think` takes low, medium, high
         "debug_render": ServerVersion(0, 11, 5),  # `_debug_render_only` returns the rendered prompt
         "renderer": ServerVersion(0, 12, 0),  # RENDERER and PARSER
         "truncate": ServerVersion(0, 12, 6),  # `truncate` and `shift` on chat and generate
         "logprobs": ServerVersion(0, 12, 11),
         "requires": ServerVersion(0, 14, 0),  # REQUIRES
+        "think_levels": ServerVersion(0, 17, 6),  # `think` takes low, medium, high of any model that can think
+        "think_max": ServerVersion(0, 22, 0),  # and max
+        "native_templates": ServerVersion(0, 30, 0),  # llama-server runs a GGUF's own Jinja template
     }
 )
 

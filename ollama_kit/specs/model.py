@@ -8,12 +8,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 SPEC_VERSION = 1
 
 Role = Literal["system", "user", "assistant"]
 ParameterValue = int | float | bool | str | tuple[str, ...]
+
+
+Level = Literal["low", "medium", "high", "max"]
+Think = bool | Level
+"""Whether a model thinks before it answers, and how much where it has levels."""
+LEVELS: tuple[str, ...] = get_args(Level)
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,7 @@ class ModelSpec:
     context: int | None = None
     gqa: int | None = None
     tokenizer: str | None = None
-    thinking: bool | None = None
+    thinking: Think | None = None
     system: str | None = None
     template: str | None = None
     adapter: Path | None = None
@@ -103,7 +109,7 @@ KEYS: Mapping[str, Key] = {
     "context": Key("a whole number of tokens above 0", _positive),
     "gqa": Key("auto, or the expected number of query heads per KV head", lambda v: v == "auto" or _positive(v)),
     "tokenizer": Key("the expected tokenizer family, such as qwen", _name),
-    "thinking": Key("true or false", lambda v: isinstance(v, bool)),
+    "thinking": Key("true, false, or how much: low, medium, high, max", lambda v: isinstance(v, bool) or v in LEVELS),
     "system": Key("text", _text),
     "template": Key("a Go chat template as text", _text),
     "adapter": Key("the path of a GGUF LoRA adapter", _name),

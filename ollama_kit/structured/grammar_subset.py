@@ -73,7 +73,7 @@ _MAX_NODES = 4000
 _MAX_BRANCHES = 40
 _MAX_ENUM_BYTES = 16_000
 _MAX_NAME = 200
-_MAX_ITEMS = 4096
+_MAX_ITEMS = 1999  # as for strings: the server's limit on repetitions
 _MAX_MIN_ITEMS = 1000
 # Further keys are told apart from the named ones by classes of single bytes, built without escaping (`_not_strings`).
 _TELLABLE = re.compile(r"[A-Za-z0-9_]{1,60}")

@@ -18,8 +18,9 @@ from ollama_kit.structured.linked import Node
 
 # Formats with a rule of their own in llama.cpp. Its times have three digits after the second's point, or none.
 _RULED_FORMATS = frozenset(("date", "time", "date-time", "uuid"))
-# Repetition becomes one rule per count: 20,000 took no measurable time on 0.9.3, this leaves room for many strings.
-_MAX_LENGTH = 4096
+# llama.cpp refuses a grammar with a repetition of 2,000 and more (seen on 0.32.15; its error is "failed to parse
+# grammar"). 0.9.3 takes longer ones.
+_MAX_LENGTH = 1999
 # The server reads bounds into 32-bit integers, and wraps larger ones round without a word.
 _MAX_BOUND = 10**9
 
@@ -60,7 +61,7 @@ def _sized(low: int, high: float | None, path: str, work: Work) -> Node:
         work.lose(path, "maxLength", f"more than {_MAX_LENGTH}")
         high = None
     if high is None and work.limits.max_length is not None:
-        high = max(work.limits.max_length, low)
+        high = min(max(work.limits.max_length, low), _MAX_LENGTH)
         work.add(path, "maxLength", f"the schema sets no limit; {high} characters")
     if low > _MAX_LENGTH:
         work.lose(path, "minLength", f"more than {_MAX_LENGTH}")

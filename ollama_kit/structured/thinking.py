@@ -86,7 +86,7 @@ def read_thinking(text: str, tags: Tags = TAGS, *, ended: bool = True) -> Thinki
         return Thinking(_joined(thoughts), rest, is_open=True)
     if thoughts:
         return Thinking(_joined(thoughts), rest)
-    return _orphan(rest, tags) or Thinking("", text)
+    return (_orphan(rest, tags) if ended else None) or Thinking("", text)
 
 
 def longest_closing(tags: Tags) -> int:

@@ -98,7 +98,8 @@ def test_what_is_sent_fits_and_holds_all_that_must_stay(
     assert tokens <= fitted.predicted_tokens <= room.for_prompt(window) < window
     assert 0 < fitted.answer_tokens <= window - fitted.predicted_tokens
     if room.answer_tokens is not None:
-        assert fitted.answer_tokens == room.answer_tokens
+        most = room.answer_tokens + room.thinking(window)
+        assert fitted.answer_tokens == min(most, window - fitted.predicted_tokens)
     must = [turn for at, turn in enumerate(draft.turns) if turn.role == "system" or turn.keep or at == draft.question]
     kept = list(fitted.draft.turns)
     assert [turn for turn in kept if any(turn is one for one in must)] == must
@@ -214,7 +215,7 @@ def test_room_is_held_back_for_answer_thinking_and_feedback(profile: Profile) ->
     assert TokenBudget(thinks=True).reserved(4096) == 512 + 1024
     assert TokenBudget(thinks=True).reserved(16384) == 512 + 2048
     assert TokenBudget(may_retry=True).reserved(4096) == 512 + 256
-    assert TokenBudget(answer_tokens=100, thinks=True).reserved(4096) == 100
+    assert TokenBudget(answer_tokens=100, thinks=True).reserved(4096) == 100 + 1024
     assert TokenBudget(max_context=1000).for_prompt(4096) == 1000
     assert TokenBudget(max_context=9999).for_prompt(4096) == 4096 - 512
 

@@ -191,7 +191,7 @@ def test_half_json_is_never_repaired_and_gets_more_room_once(
     client: Client, scripted: ScriptedServer, says: Say
 ) -> None:
     """`length` means cut: twice the room, then an error, and no feedback about a schema."""
-    cut = chat('{"task": "a', done_reason="length")
+    cut = chat('{"task": "a', done_reason="length", eval_count=100)
     says(cut, chat('{"task": "ab"}'))
     result = client.chat("m", "todo?", schema=TODO, options={"num_predict": 50})
     assert result.value == {"task": "ab"}

@@ -73,7 +73,7 @@ def test_a_vocabularys_own_pair_counts_besides() -> None:
     st.data(),
 )
 def test_what_a_stream_is_sure_of_is_what_the_whole_says(pieces: list[str], data: st.DataObject) -> None:
-    """A part of a text that is no more open shows the beginning of the rest, less an orphan closing tag's."""
+    """Once thinking is over in a part of a text, it is over in the whole, and the rest goes on from there."""
     text = "".join(pieces)
     whole = strip_thinking(text)
     cut = data.draw(st.integers(0, len(text)))

@@ -49,7 +49,7 @@ FAMILIES: Mapping[str, FamilyTokens] = {
         ),
     ),
     "harmony": FamilyTokens(
-        "github.com/openai/harmony, docs/format.md; huggingface.co/openai/gpt-oss-20b, tokenizer_config.json",
+        "github.com/openai/harmony (the format) and huggingface.co/openai/gpt-oss-20b, tokenizer_config.json",
         (
             *("<|start|>", "<|end|>", "<|message|>", "<|channel|>", "<|constrain|>", "<|return|>", "<|call|>"),
             *("<|startoftext|>", "<|refusal|>", "<|endofprompt|>"),

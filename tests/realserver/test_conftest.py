@@ -52,6 +52,7 @@ def test_isolation_works_with_hypothesis(number: int) -> None:
     assert "OLLAMA_HOST" not in os.environ, number
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("variable", "expected"), [("CI", 1), ("OLLAMA_KIT_REQUIRE_REAL", 1), ("", 0)])
 def test_a_skipped_real_test_fails_the_run_where_it_is_required(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, variable: str, expected: int

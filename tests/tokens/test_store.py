@@ -167,6 +167,7 @@ print(json.dumps(counts))
 """
 
 
+@pytest.mark.process
 def test_processes_may_load_write_and_remove_at_once(source: Source, tmp_path: Path) -> None:
     """Three at a time on one file: each always counts the same, and the file is whole at the end."""
     info = tmp_path / "info.json"

@@ -70,6 +70,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("real"))
         if "llm_guard" in used:
             item.add_marker(pytest.mark.needs("llm-guard"))
+        if any(needs.NEEDS[name].debian for mark in item.iter_markers("needs") for name in mark.args):
+            item.add_marker(pytest.mark.system)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

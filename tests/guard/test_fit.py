@@ -263,6 +263,7 @@ def client_room(client: Client) -> int:
     return 4096 - (caught.value.needed_tokens - caught.value.available_tokens)
 
 
+@pytest.mark.slow
 def test_megabytes_are_refused_in_one_line(client: Client, scripted: ScriptedServer) -> None:
     """With both numbers; the server is not asked to chat."""
     with pytest.raises(ContextOverflow) as caught:
@@ -273,6 +274,7 @@ def test_megabytes_are_refused_in_one_line(client: Client, scripted: ScriptedSer
     assert not scripted.seen("POST", "/api/chat")
 
 
+@pytest.mark.slow
 def test_megabytes_are_fitted_where_that_is_asked(client: Client, scripted: ScriptedServer, says: Say) -> None:
     """The report says how much is gone."""
     says("ok")
@@ -281,6 +283,7 @@ def test_megabytes_are_fitted_where_that_is_asked(client: Client, scripted: Scri
     assert len(MEGABYTES) - 4096 < report.dropped["characters"] < len(MEGABYTES)
 
 
+@pytest.mark.slow
 def test_the_work_of_fitting_goes_with_what_fits(profile: Profile) -> None:
     """Beyond one count of all there is, no more characters are counted for a document ten times as long."""
     spent = []

@@ -207,6 +207,7 @@ def test_mutated_headers_stay_within_memory() -> None:
     assert peak < MEMORY_BYTES
 
 
+@pytest.mark.slow
 def test_a_sparse_file_is_not_walked_to_its_end() -> None:
     """Zeros read as empty names, texts and lists without an end: few bytes are looked at before it is refused."""
     for kind, inner in ((9, 8), (9, 9), (9, 0), (8, 0)):

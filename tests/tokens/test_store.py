@@ -50,6 +50,7 @@ def source() -> Source:
     return Source({**vocabulary("gemma"), "general.architecture": "gemma2", "tokenizer.chat_template": "secret text"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["qwen2", "spm", "gemma"])
 def test_what_comes_back_from_disk_encodes_the_same(name: str) -> None:
     """Ids, control tokens, bounds and families are those of the tokenizer that was built."""

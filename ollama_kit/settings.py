@@ -13,13 +13,14 @@ from ollama_kit import resources
 from ollama_kit.errors import SettingsError, UsageError, nearest_names
 from ollama_kit.specs.source import read_yaml
 
-FILE_NAME = "ollama-kit.yaml"
+FILE_NAME = resources.SETTINGS_FILE
 
 
 @dataclass(frozen=True)
 class Settings:
     """How to reach the server, what may leave this machine and what is recorded. `audit` is "off", "on" (a file
-    in the user's own folder) or a path. `origins` says where each value came from."""
+    in the user's own folder) or a path. `env_allowed` are the environment variables that a project's spec may read
+    with `!env`. `origins` says where each value came from."""
 
     host: str | None = None
     proxy: str | None = None
@@ -33,6 +34,7 @@ class Settings:
     audit_texts: bool = False
     audit_max_age_days: float = 365.0
     audit_max_mb: float = 512.0
+    env_allowed: tuple[str, ...] = ()
     origins: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), repr=False, compare=False)
 
 
@@ -49,8 +51,21 @@ ENVIRONMENT: Mapping[str, str] = {
     "audit_texts": "OLLAMA_KIT_AUDIT_TEXTS",
     "audit_max_age_days": "OLLAMA_KIT_AUDIT_MAX_AGE_DAYS",
     "audit_max_mb": "OLLAMA_KIT_AUDIT_MAX_MB",
+    "env_allowed": "OLLAMA_KIT_ENV_ALLOWED",
 }
 """The environment variable of each setting. The host's is Ollama's own."""
+
+PERSONAL = frozenset(
+    {
+        *("host", "hosts", "proxy", "proxies", "ca_file", "allow_remote", "headers", "api_key"),
+        *("audit", "audit_texts", "audit_max_age_days", "audit_max_mb", "env_allowed"),
+        *("post", "mail", "upstreams", "cluster", "clusters", "embedder", "embedders", "store", "stores"),
+        *("mcp", "mcp_servers", "notes"),
+    }
+)
+"""What names an address, a program to run, a file to write, or what is kept or sent. A project's file may come from
+anybody: these are read from flags, the environment and the user's own file only. Those that are no setting yet are
+reserved."""
 
 
 def load_settings(flags: Mapping[str, Any] | None = None) -> Settings:
@@ -58,9 +73,10 @@ def load_settings(flags: Mapping[str, Any] | None = None) -> Settings:
     values: dict[str, Any] = {}
     origins = dict.fromkeys(_NAMES, "default")
     project = resources.project_root()
-    for path in (resources.user_root() / FILE_NAME, project and project / FILE_NAME):
+    own = resources.user_root() / FILE_NAME
+    for path in (own, project and project / FILE_NAME):
         if path and path.is_file():
-            for name, value in _read(path).items():
+            for name, value in _read(path, is_own=path == own).items():
                 values[name], origins[name] = value, str(path)
     for name, variable in ENVIRONMENT.items():
         if os.environ.get(variable):
@@ -74,13 +90,15 @@ def load_settings(flags: Mapping[str, Any] | None = None) -> Settings:
 _NAMES = tuple(item.name for item in fields(Settings) if item.name != "origins")
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path, *, is_own: bool) -> dict[str, Any]:
     source = read_yaml(path, error=SettingsError)
     if source.data is None:
         return {}
     if not isinstance(source.data, dict):
         raise SettingsError("settings are a mapping of names to values", path=path, line=1)
     for name in source.data:
+        if name in PERSONAL and not is_own:
+            raise _not_a_projects(name, path, source.line(name))
         if name not in _NAMES:
             nearest = nearest_names(name, _NAMES)
             meant = f"; did you mean {nearest[0]!r}?" if nearest else f"; the settings are {', '.join(_NAMES)}"
@@ -89,6 +107,18 @@ def _read(path: Path) -> dict[str, Any]:
     if values.get("audit", "off") not in ("on", "off"):  # a relative path in a file starts at that file's folder
         values["audit"] = str(path.parent / Path(values["audit"]).expanduser())
     return values
+
+
+def _not_a_projects(name: str, path: Path, line: int) -> SettingsError:
+    own = resources.user_root() / FILE_NAME
+    variable = f", or set {ENVIRONMENT[name]}" if name in ENVIRONMENT else ""
+    variable_zh = f"，或设置环境变量 {ENVIRONMENT[name]}" if name in ENVIRONMENT else ""
+    return SettingsError(
+        f"{name!r} is not a project's to set: it says where text goes or what is kept",
+        path=path,
+        line=line,
+        hint=(f"Put it into your own file, {own}{variable}.", f"请写入您自己的配置文件 {own}{variable_zh}。"),
+    )
 
 
 def _typed(name: str, value: Any, where: str) -> Any:
@@ -135,6 +165,14 @@ def _audit(value: Any) -> str:
     return known.get(word.lower(), word)
 
 
+def _names(value: Any) -> tuple[str, ...]:
+    """Names as a list, or in one text with commas between."""
+    listed = value.split(",") if isinstance(value, str) else value
+    if not isinstance(listed, list | tuple) or not all(isinstance(name, str) for name in listed):
+        raise ValueError("a list of names")
+    return tuple(name.strip() for name in listed if name.strip())
+
+
 def _text(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise ValueError("text")
@@ -147,4 +185,5 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     "audit_texts": _boolean,
     "audit_max_age_days": _above_zero,
     "audit_max_mb": _above_zero,
+    "env_allowed": _names,
 }

@@ -66,7 +66,7 @@ def ask_command(  # one parameter an option
 ) -> None:
     """Ask MODEL, guarded: sanitized, fitted, checked, retried. MODEL is a spec's name, or a model on the server; PROMPT
     may come from standard input."""
-    from ollama_kit.cli.output import print_json, print_result
+    from ollama_kit.cli.output import print_json, print_result, warn
     from ollama_kit.client import Client
     from ollama_kit.guard.conversation import Message
 
@@ -80,6 +80,8 @@ def ask_command(  # one parameter an option
             "options": bound,
             "policy": _policy(client, model, policy, attempts),
         }
+        if said := client.weakened_by_project(model, how["policy"]):
+            warn(said)
         if stream and not as_json:
             result = _printed_as_it_comes(client.stream(model, question, documents=texts, schema=schema, **how))
         else:

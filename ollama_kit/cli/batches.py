@@ -12,10 +12,11 @@ from typing import TypeVar
 
 import click
 
+from ollama_kit import resources
 from ollama_kit.cli.output import batch_progress, warn
 from ollama_kit.cli.shared_options import json_option, server_options, settings_from
 from ollama_kit.client.client import Client
-from ollama_kit.errors import ServerError
+from ollama_kit.errors import ServerError, UsageError
 from ollama_kit.guard.policy import load_policy
 from ollama_kit.jobs.ledger import Ledger
 from ollama_kit.jobs.runner import Progress
@@ -81,6 +82,12 @@ class BatchContext:
     tell: Callable[[Progress], None]
 
 
+def say_templates(folder: str) -> None:
+    """A line on stderr for each prompt, schema and page that is not the shipped one."""
+    for path in resources.overriding("templates", folder, "schemas"):
+        warn(f"{path} is used in place of the shipped file")
+
+
 @contextmanager
 def open_batch(options: BatchOptions, job: str) -> Iterator[BatchContext]:
     """What the job of that name needs. With `out` the ledger is kept in that folder, else in memory only. At the end
@@ -89,6 +96,9 @@ def open_batch(options: BatchOptions, job: str) -> Iterator[BatchContext]:
     if options.policy is not None:
         load_policy(options.policy)
     where = options.out / LEDGER if options.out else ":memory:"
+    say_templates(f"jobs/{job}")
+    if options.model:
+        _check_policy(settings, options)
     with Client(settings) as client, Ledger(where, job) as ledger, batch_progress("reading") as tell:
         try:
             yield BatchContext(client, ledger, options.parallel or server_slots(settings), tell)
@@ -98,6 +108,23 @@ def open_batch(options: BatchOptions, job: str) -> Iterator[BatchContext]:
             raise
         if options.model:
             _unload(client, options.model)
+
+
+def _check_policy(settings: Settings, options: BatchOptions) -> None:
+    """UsageError where a project's files weaken the guard and --policy does not ask for it; a line on stderr where it
+    does."""
+    with Client(settings) as client:
+        said = client.weakened_by_project(options.model, options.policy)
+    if said and options.policy is None:
+        raise UsageError(
+            said,
+            hint=(
+                "Name the policy with --policy if that is what you want, or take `guard` out of the spec.",
+                "如果确实需要，请用 --policy 指明该策略；否则请删去规格文件中的 `guard`。",
+            ),
+        )
+    if said:
+        warn(said)
 
 
 def server_slots(settings: Settings) -> int:

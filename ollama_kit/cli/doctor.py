@@ -81,6 +81,15 @@ def _this_machine() -> Iterator[Check]:
     if encoding.lower().replace("-", "") not in ("utf8", "utf16"):
         fix = in_users_language(("Set PYTHONUTF8=1 to see every character.", "设置 PYTHONUTF8=1 可显示全部字符。"))
         yield Check("console", "warning", f"writes {encoding}; characters it lacks are shown as ?", fix)
+    if outside := resources.distrusted_project():
+        folder, why = outside
+        fix = in_users_language(
+            (
+                f"Make the folder yours, and writable for nobody else: `chown` and `chmod go-w {folder}`.",
+                f"请把该文件夹的所有者改为您，并取消他人的写权限：`chown` 与 `chmod go-w {folder}`。",
+            )
+        )
+        yield Check("project", "warning", f"{folder} is not used as a project: {why}", fix)
     named = [name for name in PROXY_VARIABLES if os.environ.get(name)]
     if named:
         found = f"{', '.join(named)} set, but not used: prompts go to the server directly"

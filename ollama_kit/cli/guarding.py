@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ollama_kit import resources
 from ollama_kit.cli.shared_options import json_option
 
 if TYPE_CHECKING:
@@ -81,6 +82,8 @@ def _print_scan(found: Scan, text: str) -> None:
     color = {"clean": "green", "flagged": "yellow", "blocked": "red"}[found.verdict]
     click.secho(found.verdict, fg=color, bold=True, nl=False)
     click.echo(f": {found.reason}" if found.reason else "")
+    if found.policy_file and not resources.is_own(Path(found.policy_file)):
+        click.echo(f"policy from {found.policy_file}", err=True)
     at = 0
     for finding in sorted(found.findings, key=lambda finding: finding.span):
         start, end = max(at, finding.span[0]), finding.span[1]

@@ -80,6 +80,7 @@ def print_report(report: Report) -> None:
         f"model      {report.model} on {report.host}",
         f"context    {report.context_tokens:,} tokens, from {report.context_from}",
         f"prompt     {report.predicted_tokens:,} tokens predicted ({report.predicted_as}), {counted}",
+        f"policy     {report.policy}, from {report.policy_file or 'the call itself'}",
         f"answer     {report.answer_tokens if report.answer_tokens is not None else '?'} tokens",
     ]
     if report.dropped:

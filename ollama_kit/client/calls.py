@@ -10,6 +10,7 @@ from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+from ollama_kit import resources
 from ollama_kit.audit.location import open_audit
 from ollama_kit.client.drive import Drive, Streamer
 from ollama_kit.client.embedding import Embeddings, EmbedRequest, embed_texts
@@ -157,6 +158,19 @@ class BaseClient:
             spec = self.spec_for(model)
             policy = self._policy or (spec.guard if spec else "standard")
         return self._named_policy(policy)
+
+    def weakened_by_project(self, model: str, policy: PolicyLike | None = None) -> str:
+        """One line that says how the policy of a call guards less than `standard`, where a project's spec or policy
+        file says so and not the user; else empty."""
+        in_force, spec = self.policy_for(model, policy), self.spec_for(model)
+        named_by_spec = policy is None and self._policy is None and spec is not None
+        file = in_force.origin
+        if file is None or resources.is_own(file):
+            file = spec.path if named_by_spec and spec is not None else None
+        if file is None or resources.is_own(file):
+            return ""
+        weaker = in_force.weaker_than(load_policy("standard"))
+        return f"{file}: the policy {in_force.name!r} guards less than standard ({', '.join(weaker)})" if weaker else ""
 
     def _named_policy(self, wanted: PolicyLike) -> Policy:
         """The policy that is meant; one that is named is read once."""

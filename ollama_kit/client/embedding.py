@@ -329,6 +329,7 @@ def _report(
         counted_tokens=_total(counted),
         answer_tokens=0,
         policy=policy.name,
+        policy_file=str(policy.origin or ""),
         dropped=dropped if cut else {},
         notes=tuple(map(_said, cut)),
     )

@@ -14,10 +14,11 @@ from ollama_kit.specs.source import Source
 
 @dataclass(frozen=True)
 class Words:
-    """One of a few words, the strongest first; without a `default` of its own the first is it."""
+    """One of a few words. `by_strength` orders them, the strongest first, where `words` is in another order."""
 
     words: tuple[str, ...]
     default: str
+    by_strength: tuple[str, ...] = ()
 
     def read(self, key: str, value: Any, source: Source) -> str:
         """The word that is written there. YAML reads a bare on and off as true and false; a bare `on` is the first
@@ -29,6 +30,11 @@ class Words:
             said = f"{key} must be {', '.join(self.words[:-1])} or {self.words[-1]}, not {described(value)}"
             raise SpecError(said, path=source.path, line=source.line(key))
         return str(word)
+
+    def is_weaker(self, word: Any, than: Any) -> bool:
+        """Whether a word guards less than another."""
+        order = self.by_strength or self.words
+        return order.index(word) > order.index(than)
 
     def softened(self, word: Any) -> Any:
         """`flag` instead of `block`, where there is such a word: what the stage would find, and nothing refused."""
@@ -58,6 +64,10 @@ class Number:
             raise SpecError(said, path=source.path, line=source.line(key))
         return self.kind(value)
 
+    def is_weaker(self, value: Any, than: Any) -> bool:
+        """A threshold above another's finds less; None is the stage's own."""
+        return value is not None and (than is None or value > than)
+
     def softened(self, value: Any) -> Any:
         return value
 
@@ -73,6 +83,10 @@ class Mapped:
 
     def read(self, key: str, value: Any, source: Source) -> Any:
         return self.parse(value, source)
+
+    def is_weaker(self, value: Any, than: Any) -> bool:
+        """Whether it is off where the other is on."""
+        return value is None and than is not None
 
     def softened(self, value: Any) -> Any:
         return None if value is None else self.soften(value)

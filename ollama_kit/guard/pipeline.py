@@ -252,8 +252,8 @@ STAGES: tuple[Stage, ...] = (
         "input",
         _hide_private_data,
         {
-            "secrets": Words(("redact", "flag", "block", "off"), "redact"),
-            "personal": Words(("redact", "flag", "block", "off"), "flag"),
+            "secrets": Words(("redact", "flag", "block", "off"), "redact", ("block", "redact", "flag", "off")),
+            "personal": Words(("redact", "flag", "block", "off"), "flag", ("block", "redact", "flag", "off")),
         },
         summary="keys, passwords and personal data, behind placeholders that the answer gets back",
     ),
@@ -261,7 +261,10 @@ STAGES: tuple[Stage, ...] = (
         "injection",
         "input",
         _screen_injection,
-        {"injection": Words(("flag", "cut", "block", "off"), "flag"), "injection_threshold": Number(float, 0.0)},
+        {
+            "injection": Words(("flag", "cut", "block", "off"), "flag", ("block", "cut", "flag", "off")),
+            "injection_threshold": Number(float, 0.0),
+        },
         OUTSIDE,
         summary="sentences in documents that give the model orders",
     ),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,8 @@ class Policy:
     """What a call's guard does. `settings` are the keys of stages that differ from their defaults, as sorted pairs;
     each can be read as an attribute: `policy.injection`. `max_context` bounds the prompt in tokens below the window;
     `max_seconds` and `max_tokens` (generated) bound all attempts of a call together. None: no such bound. `image_side`
-    is the longest side in pixels that an image is shrunk to; beyond the other two it is refused."""
+    is the longest side in pixels that an image is shrunk to; beyond the other two it is refused. `origin` is the file
+    that it came from; of a mapping, that of what it extends."""
 
     name: str = "standard"
     settings: tuple[tuple[str, Any], ...] = ()
@@ -45,6 +46,7 @@ class Policy:
     image_side: int = 1536
     image_megapixels: float = 50.0
     image_megabytes: float = 20.0
+    origin: Path | None = field(default=None, compare=False, repr=False)
 
     def setting(self, key: str) -> Any:
         """What the policy says about a key of a stage. KeyError for a key that no stage has."""
@@ -61,6 +63,14 @@ class Policy:
         """This policy with nothing that refuses a text: what would block, flags."""
         return self.with_settings(
             **{key: option.softened(self.setting(key)) for key, option in stage_options().items()}
+        )
+
+    def weaker_than(self, other: Policy) -> tuple[str, ...]:
+        """The keys of stages with which this policy guards less than another, each as `key: word`."""
+        return tuple(
+            f"{key}: {self.setting(key)}"
+            for key, option in stage_options().items()
+            if option.is_weaker(self.setting(key), other.setting(key))
         )
 
     @property
@@ -94,7 +104,8 @@ def load_policy(policy: PolicyLike) -> Policy:
     if isinstance(policy, str):
         return _load(policy)
     source = Source(Path("policy"), dict(policy))
-    return _over(_load(_named(policy.get("extends", "standard"))), source, "custom")
+    below = _load(_named(policy.get("extends", "standard")))
+    return replace(_over(below, source, "custom"), origin=below.origin)
 
 
 @lru_cache(maxsize=32)
@@ -128,6 +139,8 @@ def _find(name: str) -> Path:
         if path.is_file():
             return path
         raise SpecNotFound("no such policy file", path=path)
+    if name in shipped_policy_names():
+        return _reserved(name)
     found = resources.find(FOLDER, f"policies/{name}.yaml")
     if found:
         return found
@@ -135,6 +148,27 @@ def _find(name: str) -> Path:
     nearest = nearest_names(name, known)
     meant = f"; did you mean {nearest[0]!r}?" if nearest else f"; there are {', '.join(known)}"
     raise SpecNotFound(f"no guard policy is called {name!r}{meant}", nearest=nearest)
+
+
+def shipped_policy_names() -> tuple[str, ...]:
+    """The names that nobody can give another meaning."""
+    return tuple(sorted(path.stem for path in (resources.shipped_root() / FOLDER / "policies").glob("*.yaml")))
+
+
+def _reserved(name: str) -> Path:
+    """The shipped file of that name; SpecError where a project or the user has one of the same name."""
+    shipped = resources.shipped_root() / FOLDER / "policies" / f"{name}.yaml"
+    found = resources.find(FOLDER, f"policies/{name}.yaml")
+    if found is not None and found.resolve() != shipped.resolve():
+        raise SpecError(
+            f"{name} is the name of a shipped policy, which no file can replace",
+            path=found,
+            hint=(
+                f"Rename it, and begin it with `extends: {name}`.",
+                f"请改名，并以 `extends: {name}` 开头。",
+            ),
+        )
+    return shipped
 
 
 def policy_names() -> tuple[str, ...]:
@@ -158,7 +192,7 @@ def _over(below: Policy, source: Source, name: str) -> Policy:
             raise SpecError(f"unknown stage or option {key!r}{meant}", path=source.path, line=source.line(written))
         kept = changes if key in CALL_OPTIONS else words
         kept[key] = options[key].read(written, value, source)
-    return replace(below, name=name, **changes).with_settings(**words)
+    return replace(below, name=name, origin=source.path, **changes).with_settings(**words)
 
 
 def _spelled(key: Any, source: Source) -> str:

@@ -37,7 +37,7 @@ def _said(policy: Policy) -> dict[str, Any]:
 
 def _differing(value: Any) -> dict[str, Any]:
     """The fields of a dataclass that are not at their default, as plain data. What has no default is always there."""
-    pairs = ((item.name, getattr(value, item.name), _default(item)) for item in fields(value))
+    pairs = ((item.name, getattr(value, item.name), _default(item)) for item in fields(value) if item.compare)
     return {name: _plain(found) for name, found, default in pairs if found != default}
 
 

@@ -40,6 +40,7 @@ class ReportBuilder:
             counted_tokens=last.prompt_tokens,
             answer_tokens=last.answer_tokens,
             policy=self.policy.name,
+            policy_file=str(self.policy.origin or ""),
             dropped=fitted.dropped,
             attempts=tuple(attempts),
             notes=(*notes, *self._losses()),

@@ -19,12 +19,13 @@ ScanVerdict = Literal["clean", "flagged", "blocked"]
 class Scan:
     """What the guard says of one text. "flagged" means that an order to the model, or something else of severity
     medium or high, was found: that a text names people or holds a link is listed, and no reason for alarm. `left_out`
-    names the stages of the policy that cannot run without a model."""
+    names the stages of the policy that cannot run without a model, `policy_file` the file of the policy."""
 
     verdict: ScanVerdict
     findings: tuple[Finding, ...]
     reason: str = ""
     left_out: tuple[str, ...] = ()
+    policy_file: str = ""
 
 
 def scan(text: str, policy: PolicyLike = "standard", tokens: Iterable[str] = WELL_KNOWN) -> Scan:
@@ -36,14 +37,15 @@ def scan(text: str, policy: PolicyLike = "standard", tokens: Iterable[str] = WEL
     """
     chosen, known = load_policy(policy), ControlTokens.of(tokens)
     pipeline = Pipeline.of(chosen, known)
+    file = str(chosen.origin or "")
     missing = tuple(stage.name for stage in pipeline.left_out if stage.asks)
     try:
         findings = pipeline.clean(text, "text", "document").findings
     except GuardBlocked as blocked:
         # The stages that would have come after the refusal are asked too, so that one sees all there is.
-        return Scan("blocked", _findings(text, chosen, known), blocked.reason, missing)
+        return Scan("blocked", _findings(text, chosen, known), blocked.reason, missing, file)
     alarming = any(found.stage == "injection" or found.severity in ("medium", "high") for found in findings)
-    return Scan("flagged" if alarming else "clean", findings, "", missing)
+    return Scan("flagged" if alarming else "clean", findings, "", missing, file)
 
 
 def _findings(text: str, policy: Policy, tokens: ControlTokens) -> tuple[Finding, ...]:

@@ -89,6 +89,7 @@ class Report:
     evidence: tuple[Evidence, ...] = ()
     attempts: tuple[Attempt, ...] = ()
     notes: tuple[str, ...] = ()
+    policy_file: str = ""
     seconds: float = 0.0
 
     @property

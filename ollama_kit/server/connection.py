@@ -133,18 +133,19 @@ def connect(
     proxy: str | None = None,
     ca_file: Path | None = None,
     timeouts: Timeouts | None = None,
+    is_named: bool = True,
 ) -> Connection:
     """The connection that `host` (else OLLAMA_HOST) and `env` describe; UsageError where a value cannot be used.
 
     Only the variables of Ollama and ollama-kit are read: OLLAMA_HOST, OLLAMA_API_KEY and OLLAMA_KIT_HEADERS.
     HTTP_PROXY and the like are not (a proxy would carry prompts off the machine unasked): pass `proxy` to use one; it
-    is never used for loopback.
+    is never used for loopback. The key goes only to a host that the user named (`is_named`).
     """
     resolved = resolve_host(host, env)
     headers = read_headers(env.get("OLLAMA_KIT_HEADERS", ""))
     lowered = {name.lower() for name in headers}
     if "authorization" not in lowered:
-        key = env.get("OLLAMA_API_KEY", "").strip()
+        key = env.get("OLLAMA_API_KEY", "").strip() if is_named else ""
         value = resolved.authorization or (f"Bearer {key}" if key else None)
         if value is not None:
             headers["Authorization"] = _sendable("OLLAMA_API_KEY", value)
@@ -166,6 +167,7 @@ def connect_with(settings: Settings) -> Connection:
         os.environ,
         proxy=settings.proxy,
         ca_file=Path(settings.ca_file) if settings.ca_file else None,
+        is_named=bool(settings.host or os.environ.get("OLLAMA_HOST")),
         timeouts=Timeouts(
             connect_s=settings.connect_timeout_s,
             first_s=settings.first_token_timeout_s,

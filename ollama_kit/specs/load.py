@@ -259,7 +259,7 @@ def _over(child: Layered, parent: Layered) -> Layered:
 
 
 def override(layered: Layered, key: str, text: str) -> Layered:
-    value = parse_yaml(text, COMMAND_LINE).data
+    value = parse_yaml(text, COMMAND_LINE, is_own=True).data
     data = dict(layered.data)
     top, _, rest = key.partition(".")
     if rest and top in MERGED:

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from ollama_kit import resources
 from ollama_kit.errors import SourceError, SpecError
 from ollama_kit.text.encodings import decode
 
@@ -50,8 +51,9 @@ def read_yaml(path: Path, *, error: type[SourceError] = SpecError) -> Source:
     return parse_yaml(text, path, error=error)
 
 
-def parse_yaml(text: str, path: Path, *, error: type[SourceError] = SpecError) -> Source:
-    """The data and lines of YAML text that `path` names in errors."""
+def parse_yaml(text: str, path: Path, *, error: type[SourceError] = SpecError, is_own: bool | None = None) -> Source:
+    """The data and lines of YAML text that `path` names in errors. `is_own`: the user wrote it, and may read any
+    variable in it with `!env`; None asks where the file is."""
     import yaml
 
     try:
@@ -68,7 +70,7 @@ def parse_yaml(text: str, path: Path, *, error: type[SourceError] = SpecError) -
         raise error("is nested too deeply", path=path) from problem
     if root is None:
         return Source(path, None)
-    reader = _Reader(path, error)
+    reader = _Reader(path, error, is_own)
     return Source(path, reader.value(root, ""), MappingProxyType(reader.lines))
 
 
@@ -82,13 +84,33 @@ def _syntax_hint(text: str, line: int) -> str | tuple[str, str]:
     return ""
 
 
+ENV_ALLOWED = "OLLAMA_KIT_ENV_ALLOWED"
+
+
+def _own_settings() -> Path:
+    return resources.user_root() / resources.SETTINGS_FILE
+
+
+def _allowed_variables() -> frozenset[str]:
+    """The variables that a project's files may read: OLLAMA_KIT_ENV_ALLOWED, else `env_allowed` in the user's own
+    settings."""
+    named: Any = os.environ.get(ENV_ALLOWED)
+    if not named and _own_settings().is_file():
+        data = read_yaml(_own_settings()).data
+        named = data.get("env_allowed") if isinstance(data, dict) else None
+    listed = named.split(",") if isinstance(named, str) else named or ()
+    return frozenset(str(name).strip() for name in listed)
+
+
 class _Reader:
     """Builds plain data from YAML nodes and notes each key's line."""
 
-    def __init__(self, path: Path, error: type[SourceError]) -> None:
+    def __init__(self, path: Path, error: type[SourceError], is_own: bool | None = None) -> None:
         import yaml
 
         self.path, self.error, self.lines, self.nodes = path, error, {"": 1}, 0
+        self.is_own = is_own
+        self.within: set[int] = set()
         self._plain = yaml.SafeLoader("")
 
     def value(self, node: yaml.Node, key: str) -> Any:
@@ -98,10 +120,16 @@ class _Reader:
         if self.nodes > MAX_NODES:
             raise self.fail(f"contains more than {MAX_NODES:,} values", node)
         self.lines[key] = node.start_mark.line + 1
-        if isinstance(node, yaml.MappingNode):
-            return dict(self._pairs(node, key))
-        if isinstance(node, yaml.SequenceNode):
-            return [self.value(item, f"{key}.{at}" if key else str(at)) for at, item in enumerate(node.value)]
+        if isinstance(node, yaml.CollectionNode):
+            if id(node) in self.within:
+                raise self.fail("an alias contains itself", node)
+            self.within.add(id(node))
+            try:
+                if isinstance(node, yaml.MappingNode):
+                    return dict(self._pairs(node, key))
+                return [self.value(item, f"{key}.{at}" if key else str(at)) for at, item in enumerate(node.value)]
+            finally:
+                self.within.remove(id(node))
         if node.tag == "!env":
             return self._from_environment(node)
         if not node.tag.startswith("tag:yaml.org,2002:"):
@@ -128,6 +156,15 @@ class _Reader:
 
     def _from_environment(self, node: yaml.Node) -> str:
         name = str(node.value)
+        if not self._may_read(name):
+            raise self.fail(
+                f"a project's file may not read the environment variable {name!r}",
+                node,
+                hint=(
+                    f"If you trust this project, add {name} to `env_allowed` in {_own_settings()}.",
+                    f"如果信任该项目，请把 {name} 加入 {_own_settings()} 的 `env_allowed`。",
+                ),
+            )
         if name not in os.environ:
             raise self.fail(
                 f"the environment variable {name!r} is not set",
@@ -135,6 +172,11 @@ class _Reader:
                 hint=(f"Set it before the call, for example `export {name}=…`.", f"请先设置环境变量 {name}。"),
             )
         return os.environ[name]
+
+    def _may_read(self, name: str) -> bool:
+        """Whether a file may read a variable: the user's own and those that ship any, others what the user allows."""
+        own = resources.is_own(self.path) if self.is_own is None else self.is_own
+        return own or name in _allowed_variables()
 
     def fail(self, message: str, node: yaml.Node, hint: str | tuple[str, str] = "") -> SourceError:
         return self.error(message, path=self.path, line=node.start_mark.line + 1, hint=hint)

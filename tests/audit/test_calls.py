@@ -173,13 +173,19 @@ def test_an_audit_that_can_not_be_written_is_said_before_any_call(scripted: Scri
     assert not scripted.requests
 
 
+def own_settings() -> Path:
+    """The user's own settings file, in a folder that is there."""
+    home = Path(load_home())
+    home.mkdir(parents=True)
+    return home / "ollama-kit.yaml"
+
+
 def test_the_settings_turn_it_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the project's file, where a path is meant from there, and in the environment, which is stronger."""
-    monkeypatch.chdir(tmp_path)
-    file = tmp_path / "ollama-kit.yaml"
+    """In the user's own file, where a path is meant from there, and in the environment, which is stronger."""
+    file = own_settings()
     file.write_text("audit: records/calls.sqlite3\naudit_texts: yes\naudit_max_age_days: 30\n", encoding="utf-8")
     found = load_settings()
-    assert audit_path(found) == tmp_path / "records" / "calls.sqlite3"
+    assert audit_path(found) == file.parent / "records" / "calls.sqlite3"
     assert (found.audit_texts, found.audit_max_age_days, found.audit_max_mb) == (True, 30.0, 512.0)
     monkeypatch.setenv("OLLAMA_KIT_AUDIT", "off")
     monkeypatch.setenv("OLLAMA_KIT_AUDIT_MAX_MB", "1.5")
@@ -201,8 +207,7 @@ def test_a_wrong_setting_is_refused_with_its_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str, said: str
 ) -> None:
     """File and line, and what it may be."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "ollama-kit.yaml").write_text(f"{line}\n", encoding="utf-8")
+    own_settings().write_text(f"{line}\n", encoding="utf-8")
     with pytest.raises((UsageError, SettingsError), match=said) as caught:
         load_settings()
     assert "ollama-kit.yaml:1" in str(caught.value)

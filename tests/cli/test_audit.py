@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,10 @@ UTC = {"TZ": "UTC"}
 
 @pytest.fixture
 def recorded(project: Path) -> Path:
-    """A project whose settings name an audit with four calls, one a minute."""
-    (project / "ollama-kit.yaml").write_text("audit: calls.sqlite3\n", encoding="utf-8")
+    """A user whose settings name an audit with four calls, one a minute."""
+    home = Path(os.environ["OLLAMA_KIT_HOME"])
+    home.mkdir(parents=True)
+    (home / "ollama-kit.yaml").write_text(f"audit: {project / 'calls.sqlite3'}\n", encoding="utf-8")
     with AuditLog(project / "calls.sqlite3", texts=True, max_age_days=1e5) as log:
         log.record(row(0, "=1+1", model="m", output="甲"))
         log.record(row(60, model="m:latest", verdict="server.refused"))

@@ -84,7 +84,8 @@ def test_jinja_runs_only_where_vars_says_so_and_never_in_the_chat_template(write
 
 
 def test_a_value_may_come_from_the_environment(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`!env` reads a variable, and says which one is missing."""
+    """`!env` reads a variable that the user allows, and says which one is missing."""
+    monkeypatch.setenv("OLLAMA_KIT_ENV_ALLOWED", "OTHER,BASE_MODEL")
     write("spec: 1\nfrom: !env BASE_MODEL\n")
     with pytest.raises(SpecError, match=r"mine\.yaml:2: the environment variable 'BASE_MODEL' is not set"):
         load_spec("mine")

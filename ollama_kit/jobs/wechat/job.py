@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
+from ollama_kit import resources
 from ollama_kit.client.client import Client
 from ollama_kit.guard.conversation import Document
 from ollama_kit.guard.policy import Policy, PolicyLike
@@ -164,6 +165,7 @@ class WeChatJob:
             host=profile.url,
             findings=_with_excerpts(found, said),
             refused=merged.refused,
+            templates=tuple(map(str, resources.overriding("templates", "jobs/wechat", "schemas"))),
             texts={key: message for key, message in said.items() if key in cited | suspects},
         )
 

@@ -99,7 +99,8 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Summary:
-    """The summary of one conversation. `language` is "zh" or "en"; `texts` has the messages that items cite, by id."""
+    """The summary of one conversation. `language` is "zh" or "en"; `templates` are the prompts,
+    schemas and pages that are not the shipped ones; `texts` has the messages that items cite, by id."""
 
     chat: str
     language: str
@@ -113,6 +114,7 @@ class Summary:
     host: str
     findings: tuple[Finding, ...] = ()
     refused: tuple[Refused, ...] = ()
+    templates: tuple[str, ...] = ()
     texts: Mapping[str, Message] = field(default_factory=dict, repr=False)
 
     def as_dict(self) -> dict[str, Any]:
@@ -138,6 +140,7 @@ class Summary:
             },
             "model": self.model,
             "host": self.host,
+            **({"templates": list(self.templates)} if self.templates else {}),
         }
 
 

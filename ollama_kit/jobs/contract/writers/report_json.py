@@ -7,6 +7,7 @@ import json
 from decimal import Decimal
 from typing import Any
 
+from ollama_kit import resources
 from ollama_kit.documents.pages.escaping import whole_characters
 from ollama_kit.jobs.contract.answers import Answer, Answered, Answers, Notice, PlainSummary, Sentence
 from ollama_kit.jobs.contract.contract_facts import ContractFacts, Risk, Structure
@@ -35,11 +36,14 @@ def write_json(report: ContractReport) -> str:
 
 
 def report_as_dict(report: ContractReport) -> dict[str, Any]:
-    """The facts with two more members: `answers` and `summary`, null where no model was asked for them."""
+    """The facts with two more members: `answers` and `summary`, null where no model was asked for them; and, where
+    there are any, the files that were used in place of shipped `templates`."""
+    templates = list(map(str, resources.overriding("templates", "jobs/contract", "schemas")))
     return {
         **facts_as_dict(report.facts),
         "answers": _answers(report.answers) if report.answers else None,
         "summary": _summary(report.summary) if report.summary else None,
+        **({"templates": templates} if templates else {}),
     }
 
 

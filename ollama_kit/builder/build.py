@@ -23,7 +23,7 @@ from ollama_kit.modelfile.request import CreateRequest, create_request, create_r
 from ollama_kit.modelfile.versions import ServerVersion, supports
 from ollama_kit.server import blobs, flows
 from ollama_kit.server.facts import InstalledModel, ModelFacts
-from ollama_kit.server.host import require_local
+from ollama_kit.server.host import is_cloud_name, require_local
 from ollama_kit.server.server import Server
 from ollama_kit.specs.model import ModelSpec
 
@@ -75,6 +75,9 @@ class _Build:
         self.notes: list[str] = []
 
     def run(self) -> BuildResult:
+        for name in (self.spec.base, self.name):
+            if is_cloud_name(name):
+                require_local(self.server.host, None, allow_remote=self.options.allow_remote, model=name)
         installed = self.server.models()
         request = create_request_from_spec(self.spec)
         old = self._show(self.name, installed)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from ollama_kit.cli.output import echo
 from ollama_kit.cli.shared_options import json_option, server_options, settings_from
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def ask_command(  # one parameter an option
     if schema:
         print_json(result.value)
     elif not stream:
-        click.echo(result.text)
+        echo(result.text)
     _print_account(result.report, whole=report)
 
 
@@ -131,11 +132,11 @@ def _printed_as_it_comes(pieces: Iterator[Piece]) -> Result:
 
     for piece in pieces:
         if isinstance(piece, Delta):
-            click.echo(piece.text, nl=False)
+            echo(piece.text, nl=False)
         elif isinstance(piece, Restart):
-            click.echo(f"\n(attempt {piece.attempt}: disregard the text above)", err=True)
+            echo(f"\n(attempt {piece.attempt}: disregard the text above)", err=True)
         elif isinstance(piece, Result):
-            click.echo() if isinstance(piece.value, str) else None
+            echo() if isinstance(piece.value, str) else None
             return piece
     raise AssertionError("a stream ends with its result or an error")
 
@@ -157,10 +158,10 @@ def count_command(model: str, file: Path | None, host: str | None, allow_remote:
     if as_json:
         print_result({"model": model, "tokens": tokens, "exact": tokenizer.exact, "characters": len(text)})
     elif tokenizer.exact:
-        click.echo(str(tokens))
+        echo(str(tokens))
     else:
-        click.echo(f"at most {tokens}")
-        click.echo(f"not exact: {tokenizer.inexact_because}", err=True)
+        echo(f"at most {tokens}")
+        echo(f"not exact: {tokenizer.inexact_because}", err=True)
 
 
 def read_document(path: Path) -> Document:

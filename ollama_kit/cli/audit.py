@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import click
 
+from ollama_kit.cli.output import echo
 from ollama_kit.cli.shared_options import json_option
 
 if TYPE_CHECKING:
@@ -58,7 +60,7 @@ def audit_command(  # one parameter an option
             print_result(row.as_dict(), version=FORMAT, indent=None)
     elif export:
         for line in lines(rows, export):
-            click.echo(line)
+            echo(line)
     elif as_json:
         print_result({"calls": [row.as_dict() for row in rows]})
     else:
@@ -107,14 +109,12 @@ def _cells(row: AuditRow) -> tuple[str, ...]:
 def _write(path: Path, lines: Iterator[str], *, bom: bool) -> None:
     """Writes beside, then renames. A CSV gets a byte order mark: without it Excel reads the local code page."""
     from ollama_kit.errors import UsageError
+    from ollama_kit.text.encodings import written_whole
 
-    beside = path.with_name(path.name + ".part")
     try:
-        with beside.open("w", encoding="utf-8-sig" if bom else "utf-8", newline="\n") as file:
+        with written_whole(path) as file:
+            file.write(codecs.BOM_UTF8 if bom else b"")
             for line in lines:
-                file.write(line + "\n")
-        beside.replace(path)
+                file.write(f"{line}\n".encode("utf-8", "surrogateescape"))
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
-    finally:
-        beside.unlink(missing_ok=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ollama_kit.cli.batches import BatchOptions, batch_options, minutes, open_batch, speed_said
-from ollama_kit.cli.output import error_as_dict, print_result, print_table, warn
+from ollama_kit.cli.output import echo, error_as_dict, print_result, print_table, warn
 from ollama_kit.documents.document import ReadDocument
 from ollama_kit.documents.pages.output_files import make_folder
 from ollama_kit.errors import DocumentError, UsageError
@@ -160,7 +160,7 @@ class ContractRun:
 
         out = self.options.out
         for path in write_files(reports, out, self.options.formats or _writable(formats)) if out else ():
-            click.echo(f"wrote {path}", err=True)
+            echo(f"wrote {path}", err=True)
         names = told_apart([*self.read, *(Path(error.path) for error in self.refused)])
         for name, report in zip(names, reports, strict=False):
             if not report.is_complete:
@@ -178,7 +178,7 @@ class ContractRun:
         elif out:
             _print_summary(reports, names)
         else:
-            click.echo("\n".join(map(write_markdown, reports)), nl=False)
+            echo("\n".join(map(write_markdown, reports)), nl=False)
         return 1 if self.refused or not all(report.is_complete for report in reports) else 0
 
     # -- reading
@@ -221,8 +221,8 @@ class ContractRun:
             print_result(found)
             return
         done = f"{found.requests_done:,} of them done"
-        click.echo(f"{found.contracts:,} contracts in {found.requests:,} requests, {done}")
-        click.echo(f"{found.tokens:,} tokens to read, about {minutes(found.seconds)} {speed}")
+        echo(f"{found.contracts:,} contracts in {found.requests:,} requests, {done}")
+        echo(f"{found.tokens:,} tokens to read, about {minutes(found.seconds)} {speed}")
 
     def _counts(self, reports: Sequence[ContractReport]) -> dict[str, int]:
         complete = sum(report.is_complete for report in reports)

@@ -15,7 +15,7 @@ import click
 
 from ollama_kit import resources
 from ollama_kit.builder.build import BuildOptions, build
-from ollama_kit.cli.output import print_json, print_report, print_result, progress_bar
+from ollama_kit.cli.output import echo, print_json, print_report, print_result, progress_bar
 from ollama_kit.cli.shared_options import json_option, server_options, settings_from
 from ollama_kit.client import Client
 from ollama_kit.errors import OutputInvalid, ServerUnreachable
@@ -48,14 +48,14 @@ def demo_command(host: str | None, allow_remote: bool | None, as_json: bool) -> 
     afterwards.
     """
     settings = settings_from(host, allow_remote)
-    with running_server(settings, say=lambda line: click.echo(line, err=True)) as found, progress_bar() as progress:
-        shown = demonstrate(found, progress, say=lambda line: click.echo(line, err=True))
+    with running_server(settings, say=lambda line: echo(line, err=True)) as found, progress_bar() as progress:
+        shown = demonstrate(found, progress, say=lambda line: echo(line, err=True))
     value = {key: shown.summary.as_dict()[key] for key in ("topics", "todos", "questions")}
     if as_json:
         print_result({"value": value, "summary": shown.summary.as_dict(), "report": shown.report.as_dict()})
         return
     print_json(value)
-    click.echo(f"\n{write_markdown(shown.summary)}")
+    echo(f"\n{write_markdown(shown.summary)}")
     print_report(shown.report)
 
 

@@ -14,7 +14,7 @@ import click
 
 from ollama_kit import __version__, plugins, resources
 from ollama_kit.builder.build_records import leftovers
-from ollama_kit.cli.output import print_result
+from ollama_kit.cli.output import echo, print_result, styled
 from ollama_kit.cli.shared_options import json_option, server_options, settings_from
 from ollama_kit.errors import OllamaKitError, PlugInError, in_users_language
 from ollama_kit.guard.policy import load_policy, policy_names
@@ -41,10 +41,10 @@ def doctor_command(ctx: click.Context, host: str | None, allow_remote: bool | No
     else:
         for check in checks:
             mark, color = _MARKS[check.verdict]
-            click.secho(f"{mark}  ", fg=color, nl=False)
-            click.echo(f"{check.subject}: {check.found}")
+            styled(f"{mark}  ", fg=color, nl=False)
+            echo(f"{check.subject}: {check.found}")
             if check.fix:
-                click.echo(f"    {check.fix}")
+                echo(f"    {check.fix}")
     ctx.exit(1 if any(check.verdict == "error" for check in checks) else 0)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ollama_kit import resources
+from ollama_kit.cli.output import echo, styled
 from ollama_kit.cli.shared_options import json_option
 
 if TYPE_CHECKING:
@@ -64,9 +65,9 @@ def schema_command(file: Path, as_json: bool) -> None:
         return
     print_json(schema.grammar)
     for loss in schema.lost:
-        click.echo(f"lost   {loss.path or '/'} {loss.keyword}: {loss.why}", err=True)
+        echo(f"lost   {loss.path or '/'} {loss.keyword}: {loss.why}", err=True)
     for addition in schema.added:
-        click.echo(f"added  {addition.path or '/'} {addition.keyword}: {addition.why}", err=True)
+        echo(f"added  {addition.path or '/'} {addition.keyword}: {addition.why}", err=True)
 
 
 def _parts(text: str, lines: bool) -> list[str]:
@@ -80,24 +81,24 @@ def _parts(text: str, lines: bool) -> list[str]:
 def _print_scan(found: Scan, text: str) -> None:
     """The verdict, the text with what was found in color, and a line for each finding."""
     color = {"clean": "green", "flagged": "yellow", "blocked": "red"}[found.verdict]
-    click.secho(found.verdict, fg=color, bold=True, nl=False)
-    click.echo(f": {found.reason}" if found.reason else "")
+    styled(found.verdict, fg=color, bold=True, nl=False)
+    echo(f": {found.reason}" if found.reason else "")
     if found.policy_file and not resources.is_own(Path(found.policy_file)):
-        click.echo(f"policy from {found.policy_file}", err=True)
+        echo(f"policy from {found.policy_file}", err=True)
     at = 0
     for finding in sorted(found.findings, key=lambda finding: finding.span):
         start, end = max(at, finding.span[0]), finding.span[1]
         if start >= end:
             continue
-        click.echo(_visible(text[at:start]), nl=False)
-        click.secho(_visible(text[start:end]), fg=_COLORS[finding.severity], underline=True, nl=False)
+        echo(_visible(text[at:start]), nl=False)
+        styled(_visible(text[start:end]), fg=_COLORS[finding.severity], underline=True, nl=False)
         at = end
-    click.echo(_visible(text[at:]))
+    echo(_visible(text[at:]))
     for finding in found.findings:
         line = text.count("\n", 0, finding.span[0]) + 1
-        click.echo(f"  line {line}: ", nl=False)
-        click.secho(finding.severity, fg=_COLORS[finding.severity], nl=False)
-        click.echo(f" {finding.stage}/{finding.rule}, {finding.action}: {_visible(finding.detail)}")
+        echo(f"  line {line}: ", nl=False)
+        styled(finding.severity, fg=_COLORS[finding.severity], nl=False)
+        echo(f" {finding.stage}/{finding.rule}, {finding.action}: {_visible(finding.detail)}")
 
 
 def _visible(text: str) -> str:

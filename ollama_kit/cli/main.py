@@ -101,7 +101,13 @@ def main(arguments: list[str]) -> int:
     try:
         code = cli.main(arguments, prog_name="ollama-kit", standalone_mode=False)
     except click.ClickException as error:
-        error.show()
+        from io import StringIO
+
+        from ollama_kit.text.visible import visible
+
+        said = StringIO()
+        error.show(file=said)
+        click.echo(visible(said.getvalue()), err=True, nl=False)
         return 2
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
@@ -115,16 +121,16 @@ def main(arguments: list[str]) -> int:
 
 
 def _fail(error: OllamaKitError, *, as_json: bool) -> int:
-    from ollama_kit.cli.output import attempts_of, error_as_dict, print_result
+    from ollama_kit.cli.output import attempts_of, echo, error_as_dict, print_result, styled
 
     if as_json:
         print_result({"error": error_as_dict(error)})
-    click.secho("error: ", fg="red", bold=True, err=True, nl=False)
-    click.echo(error.message, err=True)
+    styled("error: ", fg="red", bold=True, err=True, nl=False)
+    echo(error.message, err=True)
     for line in attempts_of(error):
-        click.echo(line, err=True)
+        echo(line, err=True)
     if error.hint:
-        click.echo(error.hint, err=True)
+        echo(error.hint, err=True)
     return error.exit_code
 
 

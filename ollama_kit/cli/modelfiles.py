@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from ollama_kit import resources
-from ollama_kit.cli.output import print_result
+from ollama_kit.cli.output import echo, print_result, styled
 from ollama_kit.cli.shared_options import json_option, parsed_overrides, set_option
 from ollama_kit.errors import SourceError, UsageError
 from ollama_kit.modelfile.lint import LintFinding, lint_modelfile
@@ -58,12 +58,12 @@ def init_command(folder: Path) -> None:
     for name, text in files.items():
         path = folder / name
         if path.exists():
-            click.echo(f"kept     {path}")
+            echo(f"kept     {path}")
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, text)
-        click.echo(f"created  {path}")
-    click.echo(f"Next: cd {folder} && ollama-kit build my-assistant", err=True)
+        echo(f"created  {path}")
+    echo(f"Next: cd {folder} && ollama-kit build my-assistant", err=True)
 
 
 @click.command("render")
@@ -73,7 +73,7 @@ def init_command(folder: Path) -> None:
 def render_command(name: str, target: str | None, overrides: tuple[str, ...]) -> None:
     """Print the Modelfile of the spec NAME on stdout."""
     spec = load_spec(name, parsed_overrides(overrides))
-    click.echo(render_modelfile(spec, target=_version(target)), nl=False)
+    echo(render_modelfile(spec, target=_version(target)), nl=False)
 
 
 @click.command("lint")
@@ -118,13 +118,13 @@ def print_findings(findings: Sequence[Located], files: int) -> None:
     """One paragraph per finding on stdout, and a line that counts them."""
     for path, finding in findings:
         place = f"{path}:{finding.line}" if finding.line else str(path)
-        click.echo(f"{place}: ", nl=False)
-        click.secho(finding.severity, fg=_COLORS.get(finding.severity), nl=False)
-        click.echo(f": {finding.message} [{finding.rule}]")
+        echo(f"{place}: ", nl=False)
+        styled(finding.severity, fg=_COLORS.get(finding.severity), nl=False)
+        echo(f": {finding.message} [{finding.rule}]")
         if finding.fix:
-            click.echo(f"    {finding.fix}")
+            echo(f"    {finding.fix}")
     errors = sum(finding.severity == "error" for _, finding in findings)
-    click.echo(f"{errors} errors, {len(findings) - errors} other findings in {files} paths", err=True)
+    echo(f"{errors} errors, {len(findings) - errors} other findings in {files} paths", err=True)
 
 
 def _files(path: Path) -> list[Path]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ollama_kit.cli.output import echo
 from ollama_kit.cli.shared_options import (
     json_option,
     open_server,
@@ -27,12 +28,19 @@ def list_command(host: str | None, allow_remote: bool | None, as_json: bool) -> 
     if as_json:
         print_result(found)
         return
-    rows = [(entry.name, entry.base, str(entry.context or ""), entry.state) for entry in found.entries]
+    rows = [(entry.name, _marked(entry.base), str(entry.context or ""), entry.state) for entry in found.entries]
     print_table(("SPEC", "BASE", "CONTEXT", "ON THE SERVER"), rows)
     if found.problem:
         warn(found.problem)
     for name in found.leftovers:
         warn(f"{name} is left over from an interrupted build; the next build removes it")
+
+
+def _marked(base: str) -> str:
+    """The name of a base, marked where prompts would leave this machine."""
+    from ollama_kit.server.host import is_cloud_name
+
+    return f"{base} (cloud: leaves this machine)" if is_cloud_name(base) else base
 
 
 @click.command("build")
@@ -75,14 +83,14 @@ def build_command(  # one parameter an option
         print_result(result)
         return
     digest = f" ({result.digest[:12]})" if result.digest else ""
-    click.echo(f"{result.name}: {result.status} on {result.host}{digest}")
+    echo(f"{result.name}: {result.status} on {result.host}{digest}")
     for difference in result.differences:
-        click.echo(f"  {difference}")
+        echo(f"  {difference}")
     for line in (
         *result.notes,
         *(f"removed {gone}, left over from an earlier build" for gone in result.removed_leftovers),
     ):
-        click.echo(f"  {line}", err=True)
+        echo(f"  {line}", err=True)
 
 
 @click.command("diff")
@@ -113,9 +121,9 @@ def diff_command(
         print_result({"differences": differences})
     elif differences:
         for difference in differences:
-            click.echo(str(difference))
+            echo(str(difference))
     else:
-        click.echo(f"{as_name or name}: no difference")
+        echo(f"{as_name or name}: no difference")
     ctx.exit(1 if differences else 0)
 
 
@@ -137,7 +145,7 @@ def show_command(model: str, host: str | None, allow_remote: bool | None, as_jso
         print_result(described)
         return
     for label, value in described.lines():
-        click.echo(f"{label:<14}{value}")
+        echo(f"{label:<14}{value}")
 
 
 @click.command("rm")
@@ -156,4 +164,4 @@ def rm_command(name: str, host: str | None, allow_remote: bool | None, as_json: 
         print_result({"removed": [name, *gone], "host": server.url})
         return
     for removed in (name, *gone):
-        click.echo(f"removed {removed} from {server.url}")
+        echo(f"removed {removed} from {server.url}")

@@ -11,11 +11,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ollama_kit.text.visible import visible, visible_json, visible_line
+
 if TYPE_CHECKING:
     from ollama_kit.errors import OllamaKitError
     from ollama_kit.jobs.runner import Progress as Batch
     from ollama_kit.records.report import Report
     from ollama_kit.server.blobs import Progress
+
+
+# -- what reaches a terminal: here alone, so that nothing from outside steers it
+
+
+def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:
+    """A text on stdout or stderr, with what would steer a terminal written out."""
+    click.echo(visible(text), err=err, nl=nl)
+
+
+def styled(text: str, *, err: bool = False, nl: bool = True, **style: Any) -> None:
+    """The same in a style of click's."""
+    click.secho(visible(text), err=err, nl=nl, **style)
 
 
 # -- results, on stdout
@@ -33,18 +48,18 @@ def print_json(value: Any, *, indent: int | None = 2) -> None:
     """JSON on stdout as it is, for an answer or a schema that the user described; what a program reads of ours goes
     through `print_result`. Escaped where the console cannot show every character, so that nothing is lost."""
     utf8 = (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")
-    click.echo(json.dumps(value, ensure_ascii=not utf8, indent=indent, default=_plain))
+    click.echo(visible_json(json.dumps(value, ensure_ascii=not utf8, indent=indent, default=_plain)))
 
 
 def print_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """A table on stdout; columns fit their widest cell, and Chinese characters count as two."""
     from rich.cells import cell_len
 
-    lines = [list(headings), *(list(row) for row in rows)]
+    lines = [list(headings), *(list(map(visible_line, row)) for row in rows)]
     widths = [max(cell_len(line[at]) for line in lines) for at in range(len(headings))]
     for number, line in enumerate(lines):
         cells = [cell + " " * (width - cell_len(cell)) for cell, width in zip(line, widths, strict=True)]
-        click.secho("  ".join(cells).rstrip(), bold=number == 0)
+        styled("  ".join(cells).rstrip(), bold=number == 0)
 
 
 def error_as_dict(error: OllamaKitError) -> dict[str, Any]:
@@ -69,8 +84,8 @@ def _plain(value: Any) -> Any:
 
 def warn(message: str) -> None:
     """One line on stderr."""
-    click.secho("note: ", fg="yellow", err=True, nl=False)
-    click.echo(message, err=True)
+    styled("note: ", fg="yellow", err=True, nl=False)
+    echo(message, err=True)
 
 
 def print_report(report: Report) -> None:
@@ -92,7 +107,7 @@ def print_report(report: Report) -> None:
     lines += [f"found      {found.rule} in {found.source}, {found.action}: {found.detail}" for found in report.findings]
     lines += [f"note       {note}" for note in report.notes]
     for line in lines:
-        click.echo(line, err=True)
+        echo(line, err=True)
 
 
 def attempts_of(error: OllamaKitError) -> Iterator[str]:
@@ -116,7 +131,7 @@ def progress_bar() -> Iterator[Progress]:
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         DownloadColumn(),
         TransferSpeedColumn(),
@@ -128,7 +143,7 @@ def progress_bar() -> Iterator[Progress]:
         def draw(what: str, done: int, total: int) -> None:
             task = tasks.get(what)
             if task is None:
-                task = tasks[what] = bars.add_task(what, total=total or None)
+                task = tasks[what] = bars.add_task(visible_line(what), total=total or None)
             bars.update(task, completed=done, total=total or None)  # type: ignore[arg-type]
 
         yield draw
@@ -143,7 +158,12 @@ def batch_progress(what: str) -> Iterator[Callable[[Batch], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
         task = bars.add_task(what, total=None, rate="")
 

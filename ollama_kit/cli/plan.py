@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ollama_kit.cli.output import echo, styled
 from ollama_kit.cli.shared_options import json_option, open_server, server_options, settings_from
 
 if TYPE_CHECKING:
@@ -118,36 +119,34 @@ def _print(found: Answer, explain: bool) -> None:
     from ollama_kit.memory.quantities import shown
 
     shape, setup = found.plan.shape, found.plan.setup
-    click.echo(f"{shape.name}: {shape.architecture}, {shape.parameters / 1e9:.2f} billion weights, from {shape.origin}")
+    echo(f"{shape.name}: {shape.architecture}, {shape.parameters / 1e9:.2f} billion weights, from {shape.origin}")
     slots = f"{setup.parallel} slot{'s' if setup.parallel > 1 else ''}"
-    click.echo(f"{setup.context:,} tokens, {setup.kv_cache} cache, {slots}, batch {found.plan.batch}")
+    echo(f"{setup.context:,} tokens, {setup.kv_cache} cache, {slots}, batch {found.plan.batch}")
     _print_bar(found)
     for line in _verdict(found):
-        click.echo(line)
+        echo(line)
     if explain:
         for part in found.plan.parts:
-            click.echo(
-                f"{part.name}: {part.card_bytes:,} on the card, {part.host_bytes:,} on the host\n  {part.formula}"
-            )
+            echo(f"{part.name}: {part.card_bytes:,} on the card, {part.host_bytes:,} on the host\n  {part.formula}")
     headings = ("CARD", "FITS", "LONGEST CONTEXT f16", "q8_0", "q4_0", "LAYERS", "THEN IN RAM")
     print_table(headings, [_row(fit) for fit in found.cards])
     for number, change in enumerate(found.changes):
         if number == 0:
-            click.echo("What helps most:")
+            echo("What helps most:")
         enough = ", enough" if change.fits and not found.fits else ""
-        click.echo(f"  {change.what} saves {shown(change.saves_bytes)}{enough} ({change.how})")
+        echo(f"  {change.what} saves {shown(change.saves_bytes)}{enough} ({change.how})")
     for note in shape.notes:
-        click.echo(f"note: {note}", err=True)
+        echo(f"note: {note}", err=True)
 
 
 def _print_bar(found: Answer) -> None:
     from ollama_kit.memory.picture import legend, segments
 
-    click.echo("[", nl=False)
+    echo("[", nl=False)
     for segment in segments(found.plan, found.memory.size_bytes if found.memory else None):
-        click.secho(segment.letter * segment.width, fg=segment.color or None, nl=False)
-    click.echo("]")
-    click.echo("  ".join(f"{letter} {name} {size}" for letter, name, size in legend(found.plan)))
+        styled(segment.letter * segment.width, fg=segment.color or None, nl=False)
+    echo("]")
+    echo("  ".join(f"{letter} {name} {size}" for letter, name, size in legend(found.plan)))
 
 
 def _verdict(found: Answer) -> Iterator[str]:
@@ -191,4 +190,4 @@ def _write(subject: Subject, found: Answer) -> None:
             ),
         )
     changed = set_context(subject.spec.path, found.longest_context)
-    click.echo(f"{'set' if changed else 'kept'} context: {found.longest_context} in {subject.spec.path}", err=True)
+    echo(f"{'set' if changed else 'kept'} context: {found.longest_context} in {subject.spec.path}", err=True)

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from ollama_kit.cli.batches import BatchOptions, batch_options, minutes, open_batch, speed_said
-from ollama_kit.cli.output import print_result, warn
+from ollama_kit.cli.output import echo, print_result, warn
 from ollama_kit.errors import UsageError
 from ollama_kit.jobs.wechat.job import JOB, WeChatJob
 from ollama_kit.jobs.wechat.message import CHINA, Message
@@ -105,21 +105,21 @@ def _print_estimate(job: WeChatJob, messages: Sequence[Message], *, as_json: boo
     if as_json:
         print_result(found)
         return
-    click.echo(f"{found.messages:,} messages in {found.chunks:,} chunks, {found.chunks_done:,} of them done")
-    click.echo(f"{found.tokens:,} tokens to read, about {minutes(found.seconds)} {speed}")
+    echo(f"{found.messages:,} messages in {found.chunks:,} chunks, {found.chunks_done:,} of them done")
+    echo(f"{found.tokens:,} tokens to read, about {minutes(found.seconds)} {speed}")
 
 
 def _deliver(summaries: Sequence[Summary], options: BatchOptions, post: str | None) -> None:
     """Writes the files, or prints the Markdown where neither files nor JSON were asked for; then posts it if asked."""
     for path in write_summaries(summaries, options.out, options.formats or FORMATS) if options.out else ():
-        click.echo(f"wrote {path}", err=True)
+        echo(f"wrote {path}", err=True)
     for summary in summaries:
         if not options.out and not options.as_json:
-            click.echo(write_markdown(summary))
+            echo(write_markdown(summary))
         for failure in summary.coverage.failures:
             warn(f"not covered: {failure.label}, {len(failure.messages)} messages: {failure.reason}")
     if post:
         from ollama_kit.jobs.webhooks import post_markdown
 
         posted = post_markdown(post, "\n\n".join(map(write_markdown, summaries)))
-        click.echo(f"sent to {posted.host}", err=True)
+        echo(f"sent to {posted.host}", err=True)

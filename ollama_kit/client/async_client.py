@@ -107,7 +107,7 @@ class AsyncClient(BaseClient):
 
     async def profile(self, model: str) -> Profile:
         """As `Client.profile`."""
-        require_local(self.server.host, None, allow_remote=self.settings.allow_remote)
+        require_local(self.server.host, None, allow_remote=self.settings.allow_remote, model=model)
         async with self._asking.setdefault(model, asyncio.Lock()):
             known = self._known_profile(model)
             if known is not None:

@@ -122,7 +122,7 @@ class Client(BaseClient):
 
     def profile(self, model: str) -> Profile:
         """What is known of a model: facts, tokenizer and window; asked of the server once."""
-        require_local(self.server.host, None, allow_remote=self.settings.allow_remote)
+        require_local(self.server.host, None, allow_remote=self.settings.allow_remote, model=model)
         with self._profiling(model):
             known = self._known_profile(model)
             if known is not None:

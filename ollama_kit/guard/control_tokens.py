@@ -19,23 +19,6 @@ BREAK = "\u200b"
 STAND_IN = "\ufffd"
 STAGE = "control_tokens"
 
-WELL_KNOWN = (
-    *("<|im_start|>", "<|im_end|>", "<|endoftext|>", "<think>", "</think>", "<tool_call>", "</tool_call>"),
-    *("<|begin_of_text|>", "<|end_of_text|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "<|eom_id|>"),
-    *("<s>", "</s>", "[INST]", "[/INST]", "<<SYS>>", "<</SYS>>", "[TOOL_CALLS]", "[TOOL_RESULTS]", "[SYSTEM_PROMPT]"),
-    *("<start_of_turn>", "<end_of_turn>", "<bos>", "<eos>", "<|user|>", "<|assistant|>", "<|system|>", "<|end|>"),
-    *(
-        "<｜User｜>",
-        "<｜Assistant｜>",
-        "<｜begin▁of▁sentence｜>",
-        "<｜end▁of▁sentence｜>",
-        "<|channel|>",
-        "<|message|>",
-    ),
-)
-"""Control tokens of the families that most people run (ChatML, Llama, Mistral, Gemma, Phi, DeepSeek, gpt-oss), for
-where no model is at hand. A call uses its own model's."""
-
 
 @dataclass(frozen=True)
 class ControlTokens:

@@ -20,27 +20,43 @@ MOST_JUMPS = 64  # a reference to itself ends here
 
 
 class Sources:
-    """The documents of a call, folded once, when the first quote is sought."""
+    """The documents of a call in the caller's words, folded once, when the first quote is sought; and what the model
+    has `seen` of each, where that is known: a sentence that was cut proves nothing."""
 
-    def __init__(self, documents: Sequence[Document]) -> None:
-        self._documents = documents
+    def __init__(self, documents: Sequence[Document], seen: Sequence[str] | None = None) -> None:
+        self._documents, self._seen = documents, seen
         self._folded: list[FoldedText] | None = None
+        self._folded_seen: list[FoldedText] = []
+
+    def as_seen(self, texts: Sequence[str]) -> Sources:
+        """The same documents, of which the model has seen these texts."""
+        sources = Sources(self._documents, texts)
+        sources._folded = self._folded
+        return sources
 
     def locate(self, path: str, quote: str) -> Evidence:
-        """Where a quote stands first, after folding white space and width; an empty one stands nowhere."""
+        """Where a quote is first, after folding whitespace and width, and how often; an empty one is nowhere."""
         if self._folded is None:
             self._folded = [FoldedText.of(document.text) for document in self._documents]
+        if self._seen is not None and not self._folded_seen:
+            self._folded_seen = [FoldedText.of(text) for text in self._seen]
+        found: tuple[int, tuple[int, int]] | None = None
+        count = 0
         for at, folded in enumerate(self._folded):
-            span = folded.find(quote)
-            if span is not None:
-                return Evidence(path, quote, at, span)
-        return Evidence(path, quote)
+            places = folded.find_all(quote)
+            if not places or (self._folded_seen and self._folded_seen[at].find(quote) is None):
+                continue
+            found, count = found or (at, places[0]), count + len(places)
+        return Evidence(path, quote) if found is None else Evidence(path, quote, *found, count)
 
 
 def locate_evidence(schema: Schema, value: Any, sources: Sources) -> tuple[Evidence, ...]:
     """Every quote that the schema asks for in a valid answer, located."""
-    found = dict(_Quotes(schema).of(schema.document, value, "", 0))
-    return tuple(sources.locate(path, quote) for path, quote in found.items())
+    found = {path: (quote, rule) for path, quote, rule in _Quotes(schema).of(schema.document, value, "", 0)}
+    return tuple(
+        sources.locate(path, quote) if rule.accepts(quote, _beside(value, path, rule.of)) else Evidence(path, quote)
+        for path, (quote, rule) in found.items()
+    )
 
 
 def missing_evidence(evidence: Sequence[Evidence]) -> tuple[Problem, ...]:
@@ -57,21 +73,73 @@ def asks_for_evidence(schema: Schema) -> bool:
     return KEYWORD in schema.keys
 
 
+LEAST_WEIGHT = 3
+"""What a quote has to hold where the schema does not say: three letters or digits, an ideograph counted as two."""
+
+
+@dataclass(frozen=True)
+class QuoteRule:
+    """What a quote has to hold to prove anything. In a schema `x-evidence` is true, or an object: `min_length` in
+    characters; `of` names the property beside it whose figures, or words, the quote has to repeat."""
+
+    min_length: int = 0
+    of: str = ""
+
+    @classmethod
+    def read(cls, keyword: Any) -> QuoteRule | None:
+        """The rule that a schema's keyword states; None where it states none."""
+        if isinstance(keyword, Mapping):
+            least, of = keyword.get("min_length", 0), keyword.get("of", "")
+            return cls(least if isinstance(least, int) else 0, of if isinstance(of, str) else "")
+        return cls() if keyword else None
+
+    def accepts(self, quote: str, proven: Any) -> bool:
+        """Whether a quote says something; `proven` is the value that it is for, None where there is none."""
+        folded = FoldedText.of(quote).folded.strip()
+        if self.min_length:
+            if len(folded) < self.min_length:
+                return False
+        elif sum(2 if _is_ideograph(one) else one.isalnum() for one in folded) < LEAST_WEIGHT:
+            return False
+        return _figures(str(proven)) <= _figures(folded) if proven not in (None, "") else True
+
+
+def _is_ideograph(character: str) -> bool:
+    return "\u3400" <= character <= "\u9fff"
+
+
+def _figures(text: str) -> set[str]:
+    """The figures of a text without separators of thousands; where it has none, the text itself, in small letters."""
+    found = {figure.replace(",", "").lstrip("0") for figure in re.findall(r"\d[\d,]*(?:\.\d+)?", text)}
+    return found or set(re.findall(r"\w+", text.lower()))
+
+
+def _beside(value: Any, path: str, name: str) -> Any:
+    """The property `name` of the object that holds the quote at `path`."""
+    if not name:
+        return None
+    for part in path.split("/")[1:-1]:
+        key = part.replace("~1", "/").replace("~0", "~")
+        value = value[int(key)] if isinstance(value, list) else value[key]
+    return value.get(name) if isinstance(value, Mapping) else None
+
+
 @dataclass(frozen=True)
 class _Quotes:
     """Walks a valid answer beside its schema."""
 
     schema: Schema
 
-    def of(self, schema: Any, value: Any, path: str, jumps: int) -> Iterator[tuple[str, str]]:
-        """(path, quote) of each text that a marked subschema describes. `jumps` counts references followed since the
-        last step into the value."""
+    def of(self, schema: Any, value: Any, path: str, jumps: int) -> Iterator[tuple[str, str, QuoteRule]]:
+        """(path, quote, its rule) of each text that a marked subschema describes. `jumps` counts references followed
+        since the last step into the value."""
         if not isinstance(schema, Mapping) or jumps > MOST_JUMPS:
             return
-        if schema.get(KEYWORD) and isinstance(value, str):
-            yield path, value
-        if schema.get(KEYWORD) and isinstance(value, list):
-            yield from ((f"{path}/{at}", item) for at, item in enumerate(value) if isinstance(item, str))
+        rule = QuoteRule.read(schema.get(KEYWORD))
+        if rule and isinstance(value, str):
+            yield path, value, rule
+        if rule and isinstance(value, list):
+            yield from ((f"{path}/{at}", item, rule) for at, item in enumerate(value) if isinstance(item, str))
         for branch in self._applied(schema, value):
             yield from self.of(branch, value, path, jumps + 1)
         if isinstance(value, Mapping):

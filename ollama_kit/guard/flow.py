@@ -246,7 +246,10 @@ class _Call:
                 raise
             self.grammars, self.plain_json = self.grammars[1:], True
             return (yield from self._attempt(fitted))
-        verdict = self.reader.judge(heard, replace(self.answer_context, fence_keys=self.sent.keys()))
+        seen = [self.reader.restore(document.text) for document in self.sent.documents]
+        sources = self.answer_context.sources.as_seen(seen)
+        against = replace(self.answer_context, fence_keys=self.sent.keys(), sources=sources)
+        verdict = self.reader.judge(heard, against)
         counted = heard.last.get("prompt_eval_count")
         if is_cut(fitted.predicted_tokens, fitted.predicted_as, counted, self.profile):
             said = f"the server evaluated {counted:,} of {fitted.predicted_tokens:,} prompt tokens"

@@ -32,13 +32,13 @@ from typing import Any, Literal, Protocol
 from ollama_kit import plugins
 from ollama_kit.errors import GuardBlocked
 from ollama_kit.guard.budget import CallBudget
-from ollama_kit.guard.control_tokens import WELL_KNOWN, ControlTokens, neutralize_control_tokens
+from ollama_kit.guard.control_tokens import ControlTokens, neutralize_control_tokens
 from ollama_kit.guard.evidence import Sources, asks_for_evidence, locate_evidence, missing_evidence
 from ollama_kit.guard.exchange import CallContext, ModelCall
 from ollama_kit.guard.fence import Fence
 from ollama_kit.guard.injection.screen import DEFAULT_THRESHOLD, screen_injection
 from ollama_kit.guard.judge import Judge, Judged, judge_flow, parse_judge
-from ollama_kit.guard.leaks import find_leaks
+from ollama_kit.guard.leaks import find_leaks, texts_in
 from ollama_kit.guard.markup import disarm_markup
 from ollama_kit.guard.normalize import normalize_text
 from ollama_kit.guard.options import CALL_OPTIONS, Mapped, Number, Option, Words
@@ -48,6 +48,7 @@ from ollama_kit.guard.private.redaction import redact_private_data
 from ollama_kit.guard.private.rulebook import PERSONAL, SECRETS
 from ollama_kit.guard.scanners.config import ScannerConfig, parse_scanners
 from ollama_kit.guard.scanners.execution import Scanners, load_scanners
+from ollama_kit.guard.token_table import WELL_KNOWN
 from ollama_kit.records.report import Finding
 from ollama_kit.specs.source import Source
 from ollama_kit.structured.schema import Schema
@@ -72,7 +73,7 @@ class StagePolicy(Protocol):
 @dataclass(frozen=True)
 class AnswerContext:
     """What an answer is checked against: the schema, the caller's documents, the question it answers, the system
-    prompt, every other text that was `given`, and the keys of the fences as they were sent."""
+    prompt, every other text that was `given`, the keys of the fences as they were sent, and what the model thought."""
 
     schema: Schema | None = None
     sources: Sources = field(default_factory=lambda: Sources(()))
@@ -80,6 +81,7 @@ class AnswerContext:
     system: str = ""
     given: tuple[str, ...] = ()
     fence_keys: tuple[str, ...] = ()
+    thinking: str = ""
 
 
 @dataclass(frozen=True)
@@ -203,7 +205,15 @@ def _scan_answer(passage: Passage, context: StageContext) -> Passage:
 def _find_leaks(passage: Passage, context: StageContext) -> Passage:
     assert context.answer is not None
     against = context.answer
-    found = find_leaks(passage.text, against.fence_keys, against.system, against.given)
+    said = (passage.text, "answer"), ("\n".join(texts_in(passage.value)), "answer"), (against.thinking, "thinking")
+    found = tuple(
+        finding
+        for text, source in said
+        for finding in find_leaks(text, against.fence_keys, against.system, against.given, source)
+    )
+    found = tuple({(finding.rule, finding.source, finding.detail): finding for finding in reversed(found)}.values())[
+        ::-1
+    ]
     flagged = passage.flag(*found)
     if found and context.policy.setting("leak") == "error":
         what = "a fence's key" if found[0].rule == "fence_key" else "the system prompt"

@@ -15,6 +15,7 @@ from ollama_kit.guard.policy import Policy
 from ollama_kit.guard.profile import Profile
 from ollama_kit.guard.verdict import Verdict
 from ollama_kit.records.report import Attempt, Finding, Report
+from ollama_kit.server.host import is_cloud_name
 from ollama_kit.structured.schema import Schema
 
 
@@ -99,6 +100,9 @@ class ReportBuilder:
         """That the server was given plain JSON mode, where its grammar can say nothing of the schema, or leaves the
         grammar out; and that a picture may have put words into the answer."""
         notes = (CAUTION,) if has_images(self.request) else ()
+        if is_cloud_name(self.request.model) or self.profile.facts.is_remote:
+            where = self.profile.facts.remote_host or "ollama.com"
+            notes = (f"the server forwards prompts for {self.request.model} to {where}", *notes)
         if self.schema is not None and not self.request.think and self.profile.drops_format:
             version = self.profile.version
             notes = (

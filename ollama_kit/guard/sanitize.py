@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ollama_kit.guard.control_tokens import neutralize_control_tokens
 from ollama_kit.guard.conversation import Document, Message, Request
+from ollama_kit.guard.fence import Fence
 from ollama_kit.guard.images.attached import findings_of
 from ollama_kit.guard.passage import Passage, TextKind
 from ollama_kit.guard.pipeline import Pipeline
@@ -48,7 +50,7 @@ def sanitize(request: Request, pipeline: Pipeline, system: str = "") -> Sanitize
         findings += passage.findings
         fenced = fenced or bool(passage.fence_key)
         given = document.name != f"{at + 1}"  # else it is the number that we gave it
-        name = pipeline.clean(document.name, "name", "name").text if given else document.name
+        name = _safe_name(document.name, at, pipeline, findings) if given else document.name
         documents.append(Document(passage.text, name))
         passages.append(passage)
     if request.raw is not None:
@@ -57,6 +59,18 @@ def sanitize(request: Request, pipeline: Pipeline, system: str = "") -> Sanitize
         turns.insert(0, Message("system", system, trusted=True, keep=True))
     draft = Draft(tuple(turns), tuple(documents), pipeline.context.fence if fenced else None, turn_keys=turn_keys)
     return Sanitized(draft, tuple(findings), tuple(passages))
+
+
+def _safe_name(name: str, at: int, pipeline: Pipeline, findings: list[Finding]) -> str:
+    """A document's name after its stages, and safe in the line that is drawn around it: our own bracket closes no
+    token that the name has begun."""
+    passage = pipeline.clean(name, f"document {at} name", "name")
+    findings += passage.findings
+    if pipeline.context.policy.setting("control_tokens") == "off":
+        return passage.text
+    before, _ = Fence(b"").markers("", passage.text)
+    line, _ = neutralize_control_tokens(before, pipeline.context.control_tokens, "")
+    return line.text[before.index(passage.text) : -len("]\n")] if line.text != before else passage.text
 
 
 _KINDS: Mapping[str, TextKind] = {"user": "user", "tool": "tool"}

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ollama_kit.errors import GuardBlocked
-from ollama_kit.guard.control_tokens import WELL_KNOWN, ControlTokens
+from ollama_kit.guard.control_tokens import ControlTokens
 from ollama_kit.guard.pipeline import Pipeline
 from ollama_kit.guard.policy import Policy, PolicyLike, load_policy
+from ollama_kit.guard.token_table import WELL_KNOWN
 from ollama_kit.records.report import Finding
 
 ScanVerdict = Literal["clean", "flagged", "blocked"]

@@ -52,7 +52,10 @@ class Reader:
         """The verdict on a reply."""
         inline, text = strip_thinking(reply.text, reply.thinking_tags)
         thinking = self.restore("\n".join(part for part in (reply.thinking, inline) if part))
-        begun = Verdict("valid", text=self.restore(text), thinking=thinking)
+        begun, against = (
+            Verdict("valid", text=self.restore(text), thinking=thinking),
+            replace(against, thinking=thinking),
+        )
         early, schema = self._ended_early(reply, begun), against.schema
         if early is not None:  # a text that was cut may be what the caller gets
             return self._checked(early, None, against) if early.outcome == "length" and schema is None else early

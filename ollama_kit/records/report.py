@@ -59,12 +59,14 @@ class Attempt:
 @dataclass(frozen=True)
 class Evidence:
     """One quote of an answer. `path` is a JSON Pointer to it; `document` counts from 0 and `span` is in characters of
-    the caller's own text; both None where it was not found."""
+    the caller's own text; both None where it was not found, or proves nothing. `count` says how often the quote is in
+    all documents."""
 
     path: str
     quote: str
     document: int | None = None
     span: tuple[int, int] | None = None
+    count: int = 0
 
     @property
     def found(self) -> bool:

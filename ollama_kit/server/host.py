@@ -8,6 +8,7 @@ so a value that works for the `ollama` command works here.
 from __future__ import annotations
 
 import ipaddress
+import socket
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -88,14 +89,16 @@ def resolve_host(text: str | None, env: Mapping[str, str]) -> Host:
 
 
 def is_loopback(name: str) -> bool:
-    """Whether a host name or address stays on this machine; False for whatever is not plainly so.
+    """Whether a host name or address stays on this machine; False for whatever is not plainly so. A name under
+    `localhost` is asked for: what counts is where it leads, not what it is called. No other name is looked up.
 
     >>> is_loopback("127.8.8.8"), is_loopback("::1"), is_loopback("127.evil.example")
     (True, True, False)
     """
     plain = name.rstrip(".").lower()
     if plain == "localhost" or plain.endswith(".localhost"):
-        return True
+        addresses = _addresses(plain)
+        return all(map(is_loopback, addresses)) if addresses else plain == "localhost"
     try:
         address = ipaddress.ip_address(plain)
     except ValueError:
@@ -104,16 +107,38 @@ def is_loopback(name: str) -> bool:
     return bool((mapped or address).is_loopback)
 
 
-def require_local(host: Host, facts: ModelFacts | None, *, allow_remote: bool = False) -> None:
+def _addresses(name: str) -> tuple[str, ...]:
+    """Every address that a name leads to; none where it leads nowhere."""
+    try:
+        found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+    except OSError:
+        return ()
+    return tuple({str(address[0]).partition("%")[0] for *_, address in found})
+
+
+def is_cloud_name(model: str) -> bool:
+    """Whether a model of that name leaves the machine: since 0.18 a server forwards every name whose tag is `cloud` or
+    ends in `-cloud`, with no local model of that name (server/model_resolver.go).
+
+    >>> is_cloud_name("qwen3:480b-cloud"), is_cloud_name("glm:cloud"), is_cloud_name("cloudy:8b")
+    (True, True, False)
+    """
+    return model.strip().lower().endswith((":cloud", "-cloud"))
+
+
+def require_local(host: Host, facts: ModelFacts | None, *, allow_remote: bool = False, model: str = "") -> None:
     """Returns if a text sent to a model stays on this machine, or the caller allows that it leaves; RemoteHostRefused
     otherwise.
 
-    A server on this machine is not enough: it may forward a cloud model's prompts (`remote_host`).
+    A server on this machine is not enough: it may forward a cloud model's prompts (`remote_host`), and does so by the
+    name of the `model` alone.
     """
     if allow_remote:
         return
     if not host.is_loopback:
         raise RemoteHostRefused(f"the text would be sent to another machine, {host.url}")
+    if is_cloud_name(model):
+        raise RemoteHostRefused(f"{model!r} is the name of a cloud model: Ollama sends its prompts to ollama.com")
     if facts is not None and facts.is_remote:
         where = facts.remote_host or "another machine"
         raise RemoteHostRefused(f"the server forwards prompts for {facts.name} to {where}")

@@ -95,3 +95,72 @@ def test_nothing_is_looked_for_where_the_policy_says_off(client: Client, says: S
     """The answer is what it is."""
     says(SENTENCE)
     assert leaks(client.chat("m", "What is the rule?", policy={"leak": "off"})) == []
+
+
+SECRET = "The discount floor for resellers is seventeen percent and nobody outside may hear of it"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        SECRET.upper(),
+        SECRET.replace("resellers is", "resellers, is"),
+        SECRET.replace("for resellers ", ""),
+        SECRET[: len(SECRET) // 2],
+        SECRET[len(SECRET) // 2 :],
+        SECRET.replace("discount floor", "**discount floor**").replace("nobody", "_nobody_"),
+        "\n".join(SECRET.split()),
+        "".join(chr(ord(one) + 0xFEE0) if "!" <= one <= "~" else one for one in SECRET),
+    ],
+)
+def test_a_secret_that_was_changed_a_little_is_the_secret(said: str) -> None:
+    """Case, commas, a word less, half of it, Markdown, lines, width."""
+    assert [found.rule for found in find_leaks(f"Well. {said}. Yes.", [], SECRET, [])] == ["system_prompt"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "给经销商的底价折扣是八三折",
+        "给经销商的，底价折扣，是八三折，对外一律不得提起。",
+        "**给经销商的底价折扣是八三折**",
+    ],
+)
+def test_so_is_a_chinese_one(said: str) -> None:
+    system = "给经销商的底价折扣是八三折，对外一律不得提起。"
+    assert [found.rule for found in find_leaks(said, [], system, [])] == ["system_prompt"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The discount for this order is seven percent, and the floor plan is attached.",
+        "Resellers are asked to hear the terms before they sign; nobody has to pay in advance.",
+        "本合同的折扣由双方另行约定，经销商应按月对账。",
+        "Sure, here is the summary of the meeting on Friday about the delivery of the goods.",
+    ],
+)
+def test_words_in_common_are_no_leak(said: str) -> None:
+    assert find_leaks(said, [], SECRET + "。给经销商的底价折扣是八三折，对外一律不得提起。", []) == ()
+
+
+@pytest.mark.parametrize(
+    "said", ["A3 F9-0c 11 22 33", "a3f90c112233", "[document a3f90c112233 x]", "Ａ３Ｆ９０Ｃ112233"]
+)
+def test_a_fences_key_is_found_in_any_case_and_spacing(said: str) -> None:
+    assert [found.rule for found in find_leaks(said, ["a3f90c112233"], "", [])] == ["fence_key"]
+
+
+def test_escapes_of_json_and_thinking_hide_nothing(client: Client, says: Say) -> None:
+    """Data is looked at as it is once it is read, and what the model thought is part of the result."""
+    schema = {"type": "object", "required": ["a"], "properties": {"a": {"type": "string"}}}
+    escaped = "".join(f"\\u{ord(one):04x}" for one in SENTENCE)
+    says(f'{{"a": "{escaped}"}}', f"<think>{SENTENCE}</think>Hello")
+    assert leaks(client.chat("m", "go", schema=schema)) == ["system_prompt"]
+    result = client.chat("m", "go")
+    assert [found.source for found in result.report.findings if found.stage == "leak"] == ["thinking"]
+
+
+def test_work_grows_with_the_texts() -> None:
+    """A megabyte of one letter, against a prompt of the same, ends."""
+    assert find_leaks("a" * 300_000, [], "a" * 50_000, []) != ()

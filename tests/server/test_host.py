@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from ollama_kit.errors import UsageError
-from ollama_kit.server.host import resolve_host
+from ollama_kit import Client
+from ollama_kit.errors import RemoteHostRefused, UsageError
+from ollama_kit.server.host import is_loopback, require_local, resolve_host
+from ollama_kit.settings import Settings
 from tests.intensity import examples
+from tests.scripted import ScriptedServer
 
 VECTORS = json.loads(Path(__file__).parents[1].joinpath("data/server/hosts.json").read_text(encoding="utf-8"))
 
@@ -76,3 +80,50 @@ def test_any_text_is_a_host_or_a_usage_error(text: str) -> None:
     assert host.url.startswith(("http://", "https://"))
     assert 0 < host.port <= 65535
     assert resolve_host(host.url, {}).url == host.url
+
+
+@pytest.mark.parametrize(
+    ("addresses", "loopback"),
+    [
+        (["127.0.0.1"], True),
+        (["::1", "127.0.0.1"], True),
+        (["127.0.0.1", "192.0.2.1"], False),
+        (["192.0.2.1"], False),
+        ([], False),
+    ],
+)
+def test_a_name_under_localhost_is_where_it_leads(
+    addresses: list[str], loopback: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every address counts; one that leads nowhere is not this machine, unless it is localhost itself."""
+
+    def lookup(name: str, *rest: object, **more: object) -> list[tuple[object, ...]]:
+        if not addresses:
+            raise OSError(name)
+        return [(0, 0, 0, "", (address, 0)) for address in addresses]
+
+    monkeypatch.setattr(socket, "getaddrinfo", lookup)
+    assert is_loopback("evil.localhost") is loopback
+    assert is_loopback("localhost") is (loopback or not addresses)
+
+
+def test_no_other_name_is_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *rest: pytest.fail("looked up"))
+    assert not is_loopback("example.com")
+
+
+@pytest.mark.parametrize("model", ["qwen3:480b-cloud", "glm-4.6:cloud", "GPT-OSS:120B-Cloud", "you/kimi:cloud"])
+def test_a_cloud_models_name_is_refused_before_anything_is_sent(model: str) -> None:
+    """Also where no model of that name is on the server; with remote models allowed it goes."""
+    with ScriptedServer(models=["m:latest"]) as server:
+        with Client(Settings(host=server.url)) as client, pytest.raises(RemoteHostRefused, match="cloud model"):
+            client.chat(model, "secret")
+        with Client(Settings(host=server.url)) as client, pytest.raises(RemoteHostRefused):
+            client.embed(model, ["secret"])
+        assert not server.requests
+    require_local(resolve_host("127.0.0.1", {}), None, allow_remote=True, model=model)
+
+
+@pytest.mark.parametrize("model", ["cloudy:8b", "cloud", "m:cloud-8b", "qwen3:8b"])
+def test_other_names_are_local(model: str) -> None:
+    require_local(resolve_host("127.0.0.1", {}), None, model=model)

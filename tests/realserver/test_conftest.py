@@ -140,7 +140,7 @@ def test_a_part_goes_on_where_it_stopped(
     monkeypatch.setattr(nightly, "STAMPS", tmp_path)
     monkeypatch.setattr(nightly, "_files", lambda name: iter(("tests/a.py", "tests/b.py")))
     monkeypatch.setattr(nightly, "_tree", lambda: "tree")
-    monkeypatch.setattr(nightly.subprocess, "call", call)
+    monkeypatch.setattr("subprocess.call", call)
     assert nightly.main(["jobs"]) == 1
     assert "FAILED jobs: tests/b.py" in capfd.readouterr().err
     broken.clear()

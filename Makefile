@@ -13,8 +13,12 @@ GUARD_VENV := .venv-llm-guard
 GUARD_PYTHON ?= $(firstword $(foreach name,python3.11 python3.12 python3.10,$(shell $(name) -c 'print("$(name)")' 2>/dev/null)))
 TORCH ?= torch==2.13.0
 
+# Python keeps what it compiled, whatever the shell says: the tests and the processes they start take half the time.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-test demo lint quick test nightly report test-llm-guard smoke-llm-guard bench clean
+.PHONY: help setup setup-test demo lint quick test test-system nightly nightly-parts report test-llm-guard \
+  smoke-llm-guard bench clean
 
 help: ## say what there is
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -53,10 +57,19 @@ WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup
 
 quick: lint ## the loop: lint, types, and every test that is quick and starts no process; under two minutes
-	OLLAMA_KIT_TEST_INTENSITY=quick $(PYTEST) -q -m "not real and not slow and not process and not kills"
+	OLLAMA_KIT_TEST_INTENSITY=quick $(PYTEST) -q --durations=5 --durations-min=1 \
+	  -m "not real and not slow and not process and not kills and not nightly"
 
 test: lint ## everything but what is only in nightly; no test of the real server may be skipped
 	OLLAMA_KIT_REQUIRE_REAL=1 $(PYTEST) -q -m "not nightly"
+
+# `apt-get install $(.venv/bin/python -m tests.needs)` brings what is missing on Debian and Ubuntu, as .ci/run does.
+# pytest's 5 says that no test needs any of it.
+test-system: setup-test ## what needs programs of the system (tests/needs.py); none may be skipped
+	OLLAMA_KIT_REQUIRE=test-system $(PYTEST) -q -m "system and not nightly" || test $$? -eq 5
+
+nightly-parts: setup-test ## the parts of nightly, and what of them has passed
+	@$(BIN)/python -m tests.nightly --list
 
 nightly: setup-test ## everything whole, in parts that go on where they stopped: make nightly PART=kills
 	OLLAMA_KIT_REQUIRE_REAL=1 $(BIN)/python -m tests.nightly $(PART)
@@ -72,10 +85,10 @@ $(GUARD_VENV)/.installed: pyproject.toml
 	@touch $@
 
 test-llm-guard: $(GUARD_VENV)/.installed ## the tests of llm-guard's scanners, with it; none may be skipped
-	OLLAMA_KIT_REQUIRE_LLM_GUARD=1 $(GUARD_VENV)/bin/python -m pytest tests/guard/scanners ollama_kit/guard/scanners
+	OLLAMA_KIT_REQUIRE=llm-guard $(GUARD_VENV)/bin/python -m pytest tests/guard/scanners ollama_kit/guard/scanners
 
 smoke-llm-guard: $(GUARD_VENV)/.installed ## one test of each kind of llm-guard's scanners
-	OLLAMA_KIT_REQUIRE_LLM_GUARD=1 $(GUARD_VENV)/bin/python -m pytest -q -m smoke tests/guard/scanners
+	OLLAMA_KIT_REQUIRE=llm-guard $(GUARD_VENV)/bin/python -m pytest -q -m smoke tests/guard/scanners
 
 bench: setup-test ## the benchmarks
 	$(BIN)/python -m benchmarks

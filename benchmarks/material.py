@@ -122,11 +122,12 @@ _LAST = {
     "done_reason": "stop",
     "total_duration": 1000,
     "load_duration": 10,
-    "prompt_eval_count": 20,
     "prompt_eval_duration": 500,
     "eval_count": 10,
     "eval_duration": 490,
 }
+"""Without `prompt_eval_count`: the same answer for every prompt, and one that the server counts too low would be
+refused as cut."""
 
 
 def _streamed(pieces: int) -> list[dict[str, Any]]:

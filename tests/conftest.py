@@ -1,7 +1,8 @@
 """What every test stands on: no socket leaves this machine, no setting of the user's leaks in, and one real
 Ollama for the whole run.
 
-In CI (CI or OLLAMA_KIT_REQUIRE_REAL set) a test of the real server that was skipped fails the run.
+In CI (CI or OLLAMA_KIT_REQUIRE_REAL set) a test of the real server that was skipped fails the run. What was not run for
+want of a program or a package is said at the end of a run (tests/needs.py).
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests import needs
 from tests.models import tiny, vocabularies
 from tests.realserver import api
 from tests.realserver.install import Install, UnsupportedPlatform, fetch, unsupported_reason
@@ -28,16 +31,29 @@ LEAKING = ("OLLAMA_", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 """Beginnings, in capitals, of the variables of a user's own set-up that would change what a test sees."""
 KEPT = frozenset({"OLLAMA_KIT_TEST_CACHE", "OLLAMA_KIT_TEST_HOST", "OLLAMA_KIT_REQUIRE_REAL"})
 
+STARTS = frozenset({"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"})
+"""The audit events of a process that is started."""
+MAY_START = ("process", "real", "kills", "nightly")
+
 _serial = itertools.count()
 _skipped_real: list[str] = []
+_not_run: Counter[str] = Counter()
+_started: list[str] = []
 
 
 class OutsideSocket(RuntimeError):
     """A test tried to leave this machine. Not an OSError, so that no code under test takes it for a dead server."""
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist takes `load`
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """`-n 2` alone keeps the groups together: without that each worker would have a real server of its own."""
+    if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
+        config.option.dist = "loadgroup"
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    sys.addaudithook(_refuse_outside)
+    sys.addaudithook(_watch)
     # A run that a shell put into the background ignores Ctrl-C, and so would every process that a test interrupts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -46,16 +62,41 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks what uses the real server as `real`, so that forgetting the mark cannot hide a skipped test. All of it runs
     on one worker: the server and its models are there once a run, and two models at work on two cores take turns of
-    spinning threads (3 tokens a second instead of 40)."""
+    spinning threads (3 tokens a second instead of 40). What uses llm-guard needs it, likewise."""
     for item in items:
-        if REAL_FIXTURES.intersection(getattr(item, "fixturenames", ())):
+        used = getattr(item, "fixturenames", ())
+        if REAL_FIXTURES.intersection(used):
             item.add_marker(pytest.mark.real)
             item.add_marker(pytest.mark.xdist_group("real"))
+        if "llm_guard" in used:
+            item.add_marker(pytest.mark.needs("llm-guard"))
+        if any(needs.NEEDS[name].debian for mark in item.iter_markers("needs") for name in mark.args):
+            item.add_marker(pytest.mark.system)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skips a test whose programs or packages are not here, or fails it where they must be."""
+    for mark in item.iter_markers("needs"):
+        needs.require(*mark.args)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """A test that starts a process says so by a mark: `make quick` must be able to leave it out."""
+    _started.clear()
+    result = yield
+    if _started and not any(item.get_closest_marker(name) for name in MAY_START):
+        pytest.fail(f"starts a process ({_started[0]}): mark it @pytest.mark.process", pytrace=False)
+    return result
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    if report.skipped and "real" in report.keywords and not hasattr(report, "wasxfail"):
+    if not report.skipped or hasattr(report, "wasxfail"):
+        return
+    if "real" in report.keywords:
         _skipped_real.append(report.nodeid)
+    if needed := needs.needed_by(report.longreprtext):
+        _not_run[needed] += 1
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -64,6 +105,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for name, count in sorted(_not_run.items()):
+        terminalreporter.line(needs.not_run(name, count), yellow=True)
     if _skipped_real and real_is_required():
         terminalreporter.section("real server required, but skipped", red=True)
         for nodeid in _skipped_real:
@@ -75,9 +118,12 @@ def real_is_required() -> bool:
     return any(os.environ.get(name, "").lower() not in ("", "0", "false") for name in ("CI", "OLLAMA_KIT_REQUIRE_REAL"))
 
 
-def _refuse_outside(event: str, arguments: tuple[Any, ...]) -> None:
-    """An audit hook: sees every socket of the interpreter, those of C extensions that use Python's own too."""
-    if event in ("socket.connect", "socket.sendto"):
+def _watch(event: str, arguments: tuple[Any, ...]) -> None:
+    """An audit hook: refuses every socket that leaves this machine, those of C extensions that use Python's own too,
+    and notes every process that is started."""
+    if event in STARTS:
+        _started.append(event)
+    elif event in ("socket.connect", "socket.sendto"):
         address = arguments[1]
         if isinstance(address, tuple) and not _is_loopback(str(address[0])):
             raise OutsideSocket(f"a test may talk to loopback only, not to {address}")

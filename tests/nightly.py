@@ -14,6 +14,7 @@ import hashlib
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -50,7 +51,7 @@ PARTS = {
     "calls": Part("guards, clients, servers, schemas, tokens: every property on all its examples", _CALLS),
     "jobs": Part("both jobs and the examples", _JOBS),
     "texts": Part("documents and texts", ("tests/documents", "tests/text")),
-    "rest": Part("commands, builds, specs, memory and everything else", ("tests",)),
+    "rest": Part("commands, builds, specs, memory, the examples in docstrings", ("tests", "ollama_kit")),
     "real": Part("the real server", ("tests",), "real and not kills"),
     "kills": Part("series of kills and mutations", ("tests",), "kills"),
     "llm-guard": Part("llm-guard's scanners, in an environment of their own", target="test-llm-guard"),
@@ -69,7 +70,11 @@ def main(arguments: Sequence[str]) -> int:
     if unknown := [name for name in arguments if name not in PARTS]:
         print(f"no part {', '.join(unknown)}; there are {', '.join(PARTS)}", file=sys.stderr)
         return 2
-    failed = [f"{name}: {file}" for name in arguments or PARTS for file in _failures(name)]
+    failed = []
+    for name in arguments or PARTS:
+        begun = time.monotonic()
+        failed += [f"{name}: {file}" for file in _failures(name)]
+        print(f"{name}: {time.monotonic() - begun:.0f} s", flush=True)
     for one in failed:
         print(f"FAILED {one}", file=sys.stderr)
     return int(bool(failed))
@@ -100,14 +105,26 @@ def _failures(name: str) -> Iterator[str]:
 
 
 def _files(name: str) -> Iterator[str]:
-    """The test files of a part; `rest` has those that no other part without a server has."""
+    """The files of a part with a test that it selects. RuntimeError, with pytest's own words, where they cannot be
+    collected."""
     part = PARTS[name]
-    elsewhere = (*_CALLS, *_JOBS, *PARTS["texts"].folders) if name == "rest" else ()
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", part.selects, *part.folders]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False).stdout
-    for file in sorted({line.partition("::")[0] for line in listed.splitlines() if "::" in line}):
-        if not file.startswith(tuple(f"{other}/" for other in elsewhere)):
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, encoding="utf-8", check=False)
+    if done.returncode:
+        raise RuntimeError(f"the tests of {name} cannot be collected:\n{done.stdout[-3000:]}{done.stderr[-3000:]}")
+    for file in sorted({line.partition("::")[0] for line in done.stdout.splitlines() if "::" in line}):
+        if covers(name, file):
             yield file
+
+
+def covers(name: str, file: str) -> bool:
+    """Whether a file belongs to a part; `rest` has those that no other part without a server has."""
+    elsewhere = (*_CALLS, *_JOBS, *PARTS["texts"].folders) if name == "rest" else ()
+    return _below(file, PARTS[name].folders) and not _below(file, elsewhere)
+
+
+def _below(file: str, folders: Sequence[str]) -> bool:
+    return file.startswith(tuple(f"{folder}/" for folder in folders))
 
 
 def _stamp(name: str, file: str) -> Path:
@@ -121,13 +138,19 @@ def _note(stamp: Path) -> None:
 
 @cache
 def _tree() -> str:
-    """What names the tree: the commit, and what has changed since."""
-    words = [subprocess.run(["git", *command], cwd=ROOT, capture_output=True, check=False).stdout for command in _TREE]
-    return hashlib.sha256(b"".join(words)).hexdigest()[:16]
-
-
-_TREE = (("rev-parse", "HEAD"), ("diff", "HEAD"))
+    """What names the tree: the commit, and what has changed or come since."""
+    digest = hashlib.sha256()
+    for command in (("rev-parse", "HEAD"), ("diff", "HEAD")):
+        digest.update(subprocess.run(["git", *command], cwd=ROOT, capture_output=True, check=True).stdout)
+    listed = ["git", "ls-files", "-z", "--others", "--exclude-standard"]
+    for name in subprocess.run(listed, cwd=ROOT, capture_output=True, check=True).stdout.split(b"\0"):
+        if name:
+            digest.update(name + (ROOT / os.fsdecode(name)).read_bytes())
+    return digest.hexdigest()[:16]
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

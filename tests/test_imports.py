@@ -44,6 +44,7 @@ def heavy(modules: set[str]) -> set[str]:
     return modules.intersection(HEAVY)
 
 
+@pytest.mark.process
 def test_importing_the_package_loads_nothing_heavy() -> None:
     """`import ollama_kit` loads the package alone: no module of it but the package itself, and nothing of others."""
     loaded = loaded_by(f"import ollama_kit; {LOADED}")
@@ -52,6 +53,7 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     assert "click" not in loaded
 
 
+@pytest.mark.process
 def test_help_loads_click_and_no_command() -> None:
     """`ollama-kit --help` lists the commands without loading one of them."""
     loaded = loaded_by(HELP)
@@ -66,6 +68,7 @@ def test_help_loads_click_and_no_command() -> None:
     }
 
 
+@pytest.mark.process
 def test_rendering_loads_neither_a_connection_nor_a_tokenizer() -> None:
     """A command loads what it needs: `render` reads YAML and a template, and never gets ready to talk."""
     loaded = loaded_by(f"{RENDER}; {LOADED}; sys.exit(code)")
@@ -73,6 +76,7 @@ def test_rendering_loads_neither_a_connection_nor_a_tokenizer() -> None:
     assert not loaded & {"httpx", "ollama", "requests", "tokenizers", "jsonschema", "pydantic", "rich"}
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("module", ["client", "server", "tokens", "structured", "builder.build", "guard.flow"])
 def test_a_layer_is_light_until_it_is_used(module: str) -> None:
     """Importing any layer loads none of the libraries that only a call of it needs."""

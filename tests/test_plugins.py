@@ -203,6 +203,7 @@ def test_metadata_is_read_as_the_standard_library_reads_it(
     assert {name for name, _ in found} == {"a", "b", "egg", "z"}
 
 
+@pytest.mark.process
 def test_help_loads_neither_metadata_nor_a_plug_in(site: Path, add: Add) -> None:
     """importlib.metadata costs half as much as click, and a plug-in what it likes: --help pays for neither."""
     add("kit-greet", {COMMANDS: {"greet": "greet_mod:greet"}}, {"greet_mod": GREET})

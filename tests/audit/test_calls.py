@@ -213,6 +213,7 @@ def test_a_wrong_setting_is_refused_with_its_place(
     assert "ollama-kit.yaml:1" in str(caught.value)
 
 
+@pytest.mark.process
 def test_sqlite_is_not_loaded_where_the_audit_is_off() -> None:
     """Importing the client costs nothing of it."""
     import subprocess

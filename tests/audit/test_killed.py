@@ -10,13 +10,17 @@ import threading
 from contextlib import closing
 from pathlib import Path
 
+import pytest
+
 from ollama_kit.audit.log import read_rows
 from ollama_kit.audit.row import input_text
 from ollama_kit.guard.conversation import Request, messages_from
 from tests.guard.conftest import CHATML, byte_vocabulary
+from tests.intensity import times
 from tests.scripted import ScriptedServer, chat, show, tags
 
 PROCESSES = 4
+CALLED = times(1000, ci=300)
 LIMIT_S = 120
 
 CALLS = """
@@ -88,24 +92,26 @@ def check(path: Path) -> None:
         assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
 
 
+@pytest.mark.kills
 def test_every_finished_call_has_its_row_whoever_is_killed(tmp_path: Path) -> None:
-    """A thousand audited calls by four processes, each killed in the midst of its calls."""
+    """Audited calls by four processes, each killed in the midst of its calls: a thousand of them in nightly."""
     path = tmp_path / "audit.sqlite3"
     with ScriptedServer(models=["m:latest"]) as server:
         server.always("GET", "/api/tags", tags("m:latest"))
         server.always("POST", "/api/show", show(info=byte_vocabulary(), template=CHATML, parameters="num_ctx 4096"))
         server.always("POST", "/api/chat", chat("ok"))
-        finished = killed_one_by_one(CALLS, [str(path), server.url], 1000)
+        finished = killed_one_by_one(CALLS, [str(path), server.url], CALLED)
     check(path)
     rows = list(read_rows(path))
     expected = [Request("m", messages_from(question)) for question in finished]
     digests = [kept.input_sha256 for kept in rows]
-    assert len(finished) >= 1000
+    assert len(finished) >= CALLED
     assert {sha256(request) for request in expected} <= set(digests)
     assert len(digests) == len(set(digests)) <= len(finished) + PROCESSES
     assert {kept.verdict for kept in rows} == {"valid"}
 
 
+@pytest.mark.kills
 def test_rotation_that_is_killed_leaves_no_gap(tmp_path: Path) -> None:
     """While every row pushes out an older one, four processes are killed: the newest are all there."""
     path = tmp_path / "audit.sqlite3"

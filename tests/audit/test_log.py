@@ -180,6 +180,7 @@ def test_rows_are_read_while_others_write(path: Path) -> None:
     assert seen == list(range(1, 1202))
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_process_that_forks_goes_on_on_both_sides(path: Path) -> None:

@@ -150,6 +150,7 @@ def test_leftovers_of_living_builds_and_other_machines_are_left_alone(
         assert leftovers(server.models()) == (gone,)
 
 
+@pytest.mark.process
 def test_ctrl_c_during_a_create_ends_in_130_with_the_old_model(scripted: ScriptedServer, spec_of: WriteSpec) -> None:
     """The command is interrupted while the server works: the temporary name is deleted, the real one untouched."""
     process: list[subprocess.Popen[str]] = []
@@ -178,6 +179,7 @@ def test_ctrl_c_during_a_create_ends_in_130_with_the_old_model(scripted: Scripte
     assert asked(scripted) == ["/api/create", "/api/delete"]
 
 
+@pytest.mark.process
 def test_the_result_prints_as_json(scripted: ScriptedServer, spec_of: WriteSpec) -> None:
     """For a program that builds."""
     spec_of(**{"from": BASE}, system="s")

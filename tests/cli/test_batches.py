@@ -89,6 +89,7 @@ def test_a_model_that_cannot_be_unloaded_is_a_note(server: ScriptedServer, capsy
         raise UsageError("the reason")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("leaves", ["answers", "silent"])
 def test_ctrl_c_ends_a_command_whose_server_never_answers(leaves: str, server: ScriptedServer, tmp_path: Path) -> None:
     """Four requests wait; exit code 130, one line, nothing written but the ledger; the model is asked to leave, and

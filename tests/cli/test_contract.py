@@ -329,6 +329,7 @@ def test_without_a_terminal_a_locked_file_is_refused_with_the_remedy(run: Run, l
     assert "--password-file" in told.stderr
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are of Unix")
 def test_at_a_terminal_the_password_is_asked_for_and_not_shown(locked: Path, project: Path) -> None:
     """A wrong one is asked for again; what is typed is never echoed."""

@@ -41,6 +41,7 @@ def test_a_plan_for_a_program(run: Run) -> None:
     assert told["changes"]
 
 
+@pytest.mark.slow
 def test_write_sets_the_context_and_nothing_else(run: Run, project: Path) -> None:
     """The spec's comments stay; what is no spec is not written."""
     path = project / "modelfiles" / "big.yaml"

@@ -78,6 +78,7 @@ def test_any_bytes(tmp_path: Path, data: bytes) -> None:
     read_or_refused(path)
 
 
+@pytest.mark.slow
 def test_long_texts_of_one_character_are_read_in_one_pass() -> None:
     """Texts that make careless patterns go back over and over: two megabytes each would take hours then."""
     for character in (" ", "\t", "一", "a", "<", "("):

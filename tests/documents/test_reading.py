@@ -72,6 +72,7 @@ def test_places_are_within_the_text() -> None:
             read.place(offset)
 
 
+@pytest.mark.process
 def test_nothing_heavy_is_loaded_before_a_document_is_read() -> None:
     """Importing the package loads neither pdfium nor lxml nor the guard's rules."""
     program = "import sys; from ollama_kit.documents import read_document; print(*sys.modules)"

@@ -203,6 +203,7 @@ def test_nothing_else_is_said_to_be_wrong(name: str) -> None:
     assert {risk.rule for risk in facts.risks} <= {one["rule"] for one in gold["risks"]} | {"blank", "unsigned"}
 
 
+@pytest.mark.process
 @each_file
 def test_the_example_program_prints_each_with_its_words(name: str) -> None:
     """By rules alone: nothing answers at the host."""

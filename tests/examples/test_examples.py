@@ -18,6 +18,7 @@ from tests.scripted import ScriptedServer, chat, show
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
+@pytest.mark.process
 def test_todos_of_a_chat_prints_each_with_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     """The quote is found in the caller's own file; the injected line and the phone number are reported."""
     forget_loaded()
@@ -39,6 +40,7 @@ def test_todos_of_a_chat_prints_each_with_its_place(monkeypatch: pytest.MonkeyPa
     assert "private_data/mobile" in ended.stdout
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform == "win32", reason="a POSIX shell script; wechat.cmd is its twin")
 def test_the_nightly_script_reads_a_folder_of_exports(tmp_path: Path) -> None:
     """Yesterday's messages of every export, into a folder of that day; started twice it asks nothing again."""

@@ -49,6 +49,7 @@ def filled(folder: Path, *names: str) -> Path:
     return inbox
 
 
+@pytest.mark.process
 @posix
 def test_every_contract_is_extracted_and_summarized(tmp_path: Path) -> None:
     """Blanks, quotes and Chinese in names, folders below, endings in capitals; nothing that is no contract."""
@@ -64,6 +65,7 @@ def test_every_contract_is_extracted_and_summarized(tmp_path: Path) -> None:
     assert ended.stdout == "said by extract\nsaid by summarize\n"
 
 
+@pytest.mark.process
 @posix
 def test_model_and_folders_come_from_the_environment(tmp_path: Path) -> None:
     """What it wrote is not read as contracts, where it writes below the folder that it reads."""
@@ -74,6 +76,7 @@ def test_model_and_folders_come_from_the_environment(tmp_path: Path) -> None:
         assert [one for one in call if one.endswith((".pdf", ".html"))] == [str(inbox / "b" / "a.pdf")]
 
 
+@pytest.mark.process
 @posix
 def test_without_contracts_it_says_so(tmp_path: Path) -> None:
     """Nothing is started, and that is no failure; a folder that is not there is one."""
@@ -84,6 +87,7 @@ def test_without_contracts_it_says_so(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stderr, calls) == (2, f"{tmp_path}/elsewhere: no such folder\n", [])
 
 
+@pytest.mark.process
 @posix
 @pytest.mark.parametrize(
     ("extract", "summarize", "code", "started"),
@@ -98,6 +102,7 @@ def test_the_worst_exit_code_is_passed_on(
     assert (ended.returncode, len(calls)) == (code, started)
 
 
+@pytest.mark.process
 @posix
 def test_a_program_that_is_not_there_is_said(tmp_path: Path) -> None:
     """As the shell does: 127."""

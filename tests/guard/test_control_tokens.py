@@ -51,6 +51,7 @@ def model(request: pytest.FixtureRequest, vocabulary: Callable[[str], dict[str, 
     return Model(vocabulary(request.param))
 
 
+@pytest.mark.slow
 def test_every_control_token_alone_is_one_token_before(model: Model) -> None:
     """The danger is real: each of these texts, typed by anyone, is a control token to the server."""
     assert model.tokens
@@ -74,6 +75,7 @@ def test_every_control_token_is_broken(model: Model) -> None:
             assert clean.replace(BREAK, "") == text
 
 
+@pytest.mark.slow
 def test_tokens_split_and_nested_are_broken(model: Model) -> None:
     """A token inside another, cut anywhere, does not make one when it is broken."""
     other = model.tokens[0]

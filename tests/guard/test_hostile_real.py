@@ -15,10 +15,11 @@ from ollama_kit.errors import OutputInvalid
 from ollama_kit.server.server import Server
 from ollama_kit.settings import Settings
 from ollama_kit.specs import load_spec
+from tests.intensity import times
 from tests.realserver.process import RealServer
 
 SCHEMA = Path(__file__).parents[1] / "data" / "schemas" / "chat_summary.schema.json"
-CALLS, ATTEMPTS = 100, 2
+CALLS, ATTEMPTS = times(100, ci=20), 2
 SHORT, LONG = 4, 24
 """num_predict of most calls, and of every tenth: random weights meet the grammar at no token, and then the server
 tries all of a vocabulary of 150,000, some 0.1 s each time."""

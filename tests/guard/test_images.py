@@ -235,6 +235,7 @@ def peak_mib(what: str) -> tuple[list[str], int]:
     return said, int(grown)
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform != "linux", reason="counts the peak of a process in KiB")
 def test_refusing_a_bomb_takes_no_memory() -> None:
     """Decoded it would be 600 MB, and its compressed text 1 GB."""
@@ -246,6 +247,7 @@ def test_refusing_a_bomb_takes_no_memory() -> None:
     assert grown < 200  # making it took the 100 MB
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform != "linux", reason="counts the peak of a process in KiB")
 def test_the_largest_image_that_is_taken_stays_within_ten_bytes_a_pixel() -> None:
     """Seven thousand pixels a side, with a palette and transparency: the form that costs most."""
@@ -445,6 +447,7 @@ def test_a_damaged_image_is_an_image_or_an_error_of_ours(
         assert shown(image).size == (image.width, image.height)
 
 
+@pytest.mark.process
 def test_without_pillow_the_extra_is_named_and_the_header_still_judges() -> None:
     """What the header tells needs no library."""
     program = """

@@ -112,6 +112,7 @@ def test_work_grows_as_the_text_does(unit: str) -> None:
     assert twice <= 2.2 * once
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", HOSTILE, ids=ascii)
 def test_a_report_stays_short(unit: str) -> None:
     """A text made of nothing but faults gives a bounded number of findings, which span all of them."""

@@ -53,6 +53,7 @@ def test_shutdown_cancels_what_has_not_begun_and_waits_for_the_rest() -> None:
     assert set(threading.enumerate()) <= before
 
 
+@pytest.mark.process
 def test_a_thread_that_waits_for_ever_does_not_keep_the_process() -> None:
     """Neither it nor one that has nothing to do."""
     program = textwrap.dedent(

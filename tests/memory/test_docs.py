@@ -21,6 +21,7 @@ def test_published_advice_is_off_by_what_the_docs_say() -> None:
     assert "\n".join(table()) in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", ["qwen3.6:27b", "qwen3.6:35b-a3b"])
 def test_the_readme_shows_what_the_command_prints(model: str) -> None:
     """8, 16 and 24 GiB, offline."""

@@ -28,6 +28,7 @@ def test_every_public_name_resolves(name: str) -> None:
     assert name in dir(package)
 
 
+@pytest.mark.process
 def test_reading_and_linting_load_nothing_heavy() -> None:
     """Neither jinja2 nor anything of the network is imported before something is rendered."""
     code = (

@@ -6,7 +6,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from tests.realserver import api
 from tests.realserver.install import Install, RealServerError
 from tests.realserver.process import RealServer, running
 
+pytest_plugins = ["pytester"]
 ROOT = Path(__file__).parents[2]
 
 
@@ -138,6 +140,35 @@ def test_a_killed_parent_leaves_no_server(real_install: Install) -> None:
                 api.request(url, "GET", "/api/version", timeout_s=5)
         for orphan in (path for path in Path("/proc").glob("[0-9]*") if _waits_for(path, url)):
             os.kill(int(orphan.name), signal.SIGKILL)
+
+
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.nightly), signal.SIGKILL])
+def test_a_test_run_that_dies_leaves_no_server(
+    real_install: Install, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    """Ctrl-C or SIGKILL for the run itself, whose worker has the server: it ends with its worker."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    pytester.makeini("[pytest]\nmarkers =\n  real: a mark\n  xdist_group: a mark\n")
+    pytester.makeconftest("from tests.conftest import *")
+    waiting = "def test_it(real_server):\n    Path('pid').write_text(str(real_server.pid))\n    Event().wait()\n"
+    pytester.makepyfile(f"from pathlib import Path\nfrom threading import Event\n{waiting}")
+    told = pytester.path / "pid"
+    with subprocess.Popen(
+        [sys.executable, "-m", "pytest", "-q", "-n", "2"], cwd=pytester.path, stdout=subprocess.DEVNULL
+    ) as session:
+        _until(lambda: told.exists() and told.read_text() != "")
+        server = int(told.read_text())
+        assert processes_of_group(server)
+        session.send_signal(number)
+    _until(lambda: not processes_of_group(server))
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    """Waits for what another process does; the limit only guards against one that never does it."""
+    limit = time.monotonic() + 120
+    while not holds():
+        assert time.monotonic() < limit
+        time.sleep(0.05)
 
 
 def _waits_for(process: Path, url: str) -> bool:

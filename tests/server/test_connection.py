@@ -31,6 +31,7 @@ def test_the_environments_proxies_are_not_used(
         assert len(server.client().list().models) == 2
 
 
+@pytest.mark.process
 def test_the_ollama_package_imports_whatever_the_environment_says(scripted: ScriptedServer) -> None:
     """In a fresh process with a SOCKS proxy and a host that the package cannot read, its client works, and the
     environment is as it was."""
@@ -156,6 +157,7 @@ def test_connections_are_kept_and_a_stale_one_is_replaced(scripted: ScriptedServ
         assert scripted.connection_count > 1
 
 
+@pytest.mark.process
 def test_only_what_is_needed_is_imported() -> None:
     """Importing the package's names loads neither httpx nor ollama; asking the server does not load ollama."""
     code = (

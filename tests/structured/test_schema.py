@@ -311,6 +311,7 @@ def test_the_nearest_branch_of_an_alternative_is_explained() -> None:
     assert validate(schema, {"a": "1"})[0].path == "/a"
 
 
+@pytest.mark.process
 def test_importing_the_package_loads_nothing_heavy() -> None:
     """jsonschema and pydantic come with the first schema, not with the import."""
     script = (

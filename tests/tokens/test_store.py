@@ -50,6 +50,7 @@ def source() -> Source:
     return Source({**vocabulary("gemma"), "general.architecture": "gemma2", "tokenizer.chat_template": "secret text"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["qwen2", "spm", "gemma"])
 def test_what_comes_back_from_disk_encodes_the_same(name: str) -> None:
     """Ids, control tokens, bounds and families are those of the tokenizer that was built."""
@@ -167,6 +168,7 @@ print(json.dumps(counts))
 """
 
 
+@pytest.mark.process
 def test_processes_may_load_write_and_remove_at_once(source: Source, tmp_path: Path) -> None:
     """Three at a time on one file: each always counts the same, and the file is whole at the end."""
     info = tmp_path / "info.json"

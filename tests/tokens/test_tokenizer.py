@@ -225,6 +225,7 @@ def _cut(text: str, literal: str) -> list[str]:
     return [piece for part in parts for piece in (part, literal)][:-1]
 
 
+@pytest.mark.process
 def test_importing_the_package_loads_no_library() -> None:
     """`tokenizers` is imported when a tokenizer is built, not before."""
     code = "import sys, ollama_kit.tokens as t; t.tokenizer_family({}); t.Tokenizer; print('tokenizers' in sys.modules)"

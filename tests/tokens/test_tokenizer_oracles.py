@@ -124,6 +124,7 @@ ORACLES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("oracle", ORACLES)
 def test_fixed_and_random_texts_have_the_oracles_ids(oracle: str) -> None:
     """Each fixed text and 150 random ones: the same ids, so the same count."""
@@ -132,6 +133,7 @@ def test_fixed_and_random_texts_have_the_oracles_ids(oracle: str) -> None:
         assert ours(name).encode(text) == ids(text), text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("oracle", ORACLES)
 @EXAMPLES
 @given(text=hostile_text())

@@ -73,6 +73,7 @@ def test_most_sentences_are_dismissed_at_once() -> None:
     assert len(rule_set().rules) > 200
 
 
+@pytest.mark.slow
 def test_memory_stays_near_the_size_of_the_text() -> None:
     """A long document needs a few times its own size, findings left out."""
     text = "合同总价为人民币十万元，分三期支付。乙方应于交货后十日内开具发票。\n" * 30_000

@@ -117,6 +117,7 @@ def longest(pattern: re.Pattern[str]) -> int:
     return int(parser.parse(pattern.pattern, pattern.flags).getwidth()[1])
 
 
+@pytest.mark.process
 def test_importing_the_package_loads_no_finder() -> None:
     """Rules are read and compiled at the first text, not at start-up."""
     code = "import sys, ollama_kit.guard.private; print([m for m in sys.modules if 'guard.private.' in m])"

@@ -1,12 +1,10 @@
-"""Tests that need llm-guard run where it is installed, and must run where OLLAMA_KIT_REQUIRE_LLM_GUARD is set."""
+"""Tests that use llm-guard, or say that they need it, run where it is installed: tests/needs.py."""
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,21 +14,10 @@ import pytest
 from ollama_kit.guard.scanners import ScannerConfig, Scanners, load_scanners, parse_scanners
 from ollama_kit.specs.source import Source
 
-REQUIRED = os.environ.get("OLLAMA_KIT_REQUIRE_LLM_GUARD", "") not in ("", "0")
-
-
-def needs(*packages: str) -> None:
-    missing = [name for name in packages if find_spec(name) is None]
-    if missing and REQUIRED:
-        pytest.fail(f"{', '.join(missing)} must be installed here")
-    if missing:
-        pytest.skip(f"{', '.join(missing)} not installed; `make test-llm-guard` runs this")
-
 
 @pytest.fixture(scope="session")
 def llm_guard() -> ModuleType:
     """llm-guard as it comes, whole. Its libraries warn when they are imported; ours is not to mend that."""
-    needs("llm_guard", "torch", "transformers")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         import llm_guard

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from ollama_kit.guard.scanners.roster import KINDS
-from tests.guard.scanners.conftest import needs
 
 HIDE = """
 import importlib.metadata, json, sys
@@ -47,6 +46,7 @@ def run(program: str, *hidden: str) -> Any:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+@pytest.mark.process
 def test_nothing_of_it_is_imported_by_reading_a_policy() -> None:
     """Parsing and asking what would work load neither llm-guard nor anything under it."""
     program = """
@@ -58,6 +58,7 @@ print(json.dumps(sorted(names & {"llm_guard", "torch", "transformers", "spacy", 
     assert run(program) == []
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("scanner", ["Secrets", "PromptInjection"])
 def test_a_policy_that_names_it_is_an_error_that_says_how_to_install_it(scanner: str) -> None:
     """The error comes when the scanners are loaded, before any call, and names the extra, Python and CPU torch."""
@@ -74,6 +75,7 @@ except UsageError as error:
     assert "CPU build of PyTorch" in said
 
 
+@pytest.mark.process
 def test_without_it_every_scanner_is_reported_as_not_working() -> None:
     """`doctor` says so of each, and how to get it."""
     program = "print(json.dumps([[s.name, s.works, s.why] for s in scanner_status()]))"
@@ -83,9 +85,9 @@ def test_without_it_every_scanner_is_reported_as_not_working() -> None:
     assert all("not installed" in why or "not run" in why for _, _, why in said)
 
 
+@pytest.mark.needs("llm-guard")
 def test_scanners_without_a_model_run_without_torch() -> None:
     """Where llm-guard is there and torch is not, what needs no model works, and loads nothing heavy."""
-    needs("llm_guard")
     program = """
 scanners = load_scanners(config(
     input=[{"scanner": "Regex", "on_fail": "redact", "options": {"patterns": ["[0-9]{4}"]}},
@@ -103,9 +105,9 @@ print(json.dumps([changed.text, [f.stage for f in (*findings, *more)], heavy]))
     assert heavy == []
 
 
+@pytest.mark.needs("llm-guard")
 def test_llm_guard_alone_can_not_be_imported_without_torch() -> None:
     """This is what the modules one by one are for."""
-    needs("llm_guard")
     program = """
 try:
     import llm_guard
@@ -116,9 +118,9 @@ except ImportError as error:
     assert run(program, "torch", "transformers") in ("torch", "transformers")
 
 
+@pytest.mark.needs("llm-guard")
 def test_a_learned_scanner_without_torch_is_an_error_that_says_so() -> None:
     """The model-free ones of the same policy do not hide it."""
-    needs("llm_guard")
     program = """
 try:
     load_scanners(config(input=[{"scanner": "Secrets"}, {"name": "pi", "scanner": "PromptInjection"}]))
@@ -132,9 +134,9 @@ print(json.dumps([said, works]))
     assert {name for name, yes in works.items() if yes} == set(MODEL_FREE)
 
 
+@pytest.mark.needs("llm-guard")
 def test_a_part_of_llm_guard_that_is_missing_is_named() -> None:
     """A broken installation is an error of ours with the name of what is missing, not an ImportError."""
-    needs("llm_guard")
     program = """
 try:
     load_scanners(config(input=[{"scanner": "Secrets"}]))

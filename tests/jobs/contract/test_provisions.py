@@ -139,6 +139,7 @@ def test_any_text_is_quoted_to_the_letter(text: str) -> None:
             assert read.text[evidence.start : evidence.end] == evidence.quote
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     [

@@ -307,6 +307,7 @@ def test_memory_does_not_grow_with_the_file(name: str, tmp_path: Path) -> None:
     assert peaks[1] < peaks[0] * 1.3 + 2_000_000
 
 
+@pytest.mark.process
 def test_reading_loads_no_library_and_no_database() -> None:
     """Text readers need neither sqlite3 nor what only the summary needs."""
     program = (

@@ -80,6 +80,7 @@ def test_the_annotated_contracts_are_as_the_schema_says(name: str) -> None:
     assert write_json(ruled(path)) == write_json(ruled(path))
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=examples(40))
 @given(NASTY, SPANS)
 def test_any_report_is_as_the_schema_says_and_comes_back(text: str, spans: Spans) -> None:
@@ -111,6 +112,7 @@ def test_the_value_of_a_users_own_schema_is_there_as_it_is() -> None:
     assert answers["problems"] == ["$: 'insurance' is a required property"]
 
 
+@pytest.mark.slow
 def test_the_schema_names_every_field_and_no_other() -> None:
     """A field that is missing, misspelt or new is a failure of the schema."""
     plain = report_as_dict(sale())

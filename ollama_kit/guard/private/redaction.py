@@ -14,7 +14,9 @@ from ollama_kit.guard.private.addresses import find_addresses
 from ollama_kit.guard.private.credentials import find_keys, find_labeled
 from ollama_kit.guard.private.digits import find_digits
 from ollama_kit.guard.private.names import find_names
+from ollama_kit.guard.private.particulars import find_particulars
 from ollama_kit.guard.private.placeholders import LITERAL, Placeholders
+from ollama_kit.guard.private.postal import find_postal_addresses
 from ollama_kit.guard.private.rulebook import KINDS, OF_KIND, RULES, SECRETS, Hit, masked
 from ollama_kit.records.report import Finding
 from ollama_kit.text.folding import FoldedViews
@@ -28,9 +30,11 @@ SHORTEST_REPEAT = 6
 FINDERS: tuple[tuple[Callable[[FoldedViews], Iterator[Hit]], frozenset[str]], ...] = (
     (find_keys, SECRETS),
     (find_labeled, SECRETS),
-    (find_digits, frozenset({"phone", "id_card", "bank_account", "credit_code", "passport", "plate"})),
+    (find_digits, frozenset({"phone", "id_card", "bank_account", "iban", "credit_code", "passport", "plate"})),
     (find_addresses, frozenset({"email", "ip", "mac"})),
+    (find_particulars, frozenset({"birthday", "wechat", "qq"})),
     (find_names, frozenset({"name"})),
+    (find_postal_addresses, frozenset({"address"})),
 )
 """Each finder and the kinds it can find: one that can find nothing asked for does not run."""
 

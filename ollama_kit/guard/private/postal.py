@@ -250,7 +250,7 @@ def _labeled(views: FoldedViews) -> Iterator[Hit]:
             continue
         start, end = label.span(1)
         end = _end_of_value(views.folded, start, end)
-        if end - start >= 5 and _is_place(views.folded[start:end]):
+        if end - start >= 5 and is_place(views.folded[start:end]):
             yield Hit(start, end, "labeled_address")
 
 
@@ -273,8 +273,8 @@ def _no_address() -> re.Pattern[str]:
     return re.compile("见|详见|如[上下]|待|同上?|请|必填|无|暂|http|未|[^ ]*@|需|可|和|与|栏|簿|格式|为空")
 
 
-def _is_place(value: str) -> bool:
-    """Whether a labeled value reads as a place: two parts of a Chinese address, or one and a number; or an English one
+def is_place(value: str) -> bool:
+    """Whether a labeled value, folded, reads as a place: two parts of a Chinese address, or one and a number; or an English one
     with a number and a comma or a street."""
     if _no_address().match(value) or "://" in value:
         return False

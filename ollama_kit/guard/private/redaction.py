@@ -13,6 +13,7 @@ from ollama_kit.errors import UsageError
 from ollama_kit.guard.private.addresses import find_addresses
 from ollama_kit.guard.private.credentials import find_keys, find_labeled
 from ollama_kit.guard.private.digits import find_digits
+from ollama_kit.guard.private.labeled_cells import find_in_layout
 from ollama_kit.guard.private.names import find_names
 from ollama_kit.guard.private.particulars import find_particulars
 from ollama_kit.guard.private.placeholders import LITERAL, Placeholders
@@ -35,6 +36,7 @@ FINDERS: tuple[tuple[Callable[[FoldedViews], Iterator[Hit]], frozenset[str]], ..
     (find_particulars, frozenset({"birthday", "wechat", "qq"})),
     (find_names, frozenset({"name"})),
     (find_postal_addresses, frozenset({"address"})),
+    (find_in_layout, KINDS),
 )
 """Each finder and the kinds it can find: one that can find nothing asked for does not run."""
 

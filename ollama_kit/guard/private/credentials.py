@@ -191,19 +191,24 @@ def _next_line(views: FoldedViews, end: int) -> Iterator[Hit]:
 @cache
 def _phrase() -> re.Pattern[str]:
     """A passphrase: its label, and three words or more to the end of the line, which are group 1."""
-    return re.compile(r"pass ?phrase(?:[\"'\]*_`]{0,2}\s{0,3}[:=]\s{0,3}| is )[\"']?((?:[a-z]{2,12}[ -]){2,11}[a-z]{2,12})[\"']?(?=[.;,]?\s{0,3}(?:\n|\Z))")
+    label = r"pass ?phrase(?:[\"'\]*_`]{0,2}\s{0,3}[:=]\s{0,3}| is )[\"']?"
+    return re.compile(label + r"((?:[a-z]{2,12}[ -]){2,11}[a-z]{2,12})[\"']?(?=[.;,]?\s{0,3}(?:\n|\Z))")
 
 
-_PROSE = frozenset(
-    "is are be was were has have had must should can cannot may not no a an the to of for in on at by with from and or as if than"
-    " required optional incorrect invalid wrong missing expired please enter your you it this that length characters".split()
-)
+@cache
+def _prose() -> re.Pattern[str]:
+    """Words of a sentence about a passphrase; in one that people choose they are rare."""
+    return re.compile(
+        r"\b(?:is|are|be|was|were|has|have|had|must|should|can|cannot|may|not|no|an?|the|to|of|for|in|on|at|by|with|from|and|"
+        r"or|as|if|than|required|optional|incorrect|invalid|wrong|missing|expired|please|enter|your|you|it|this|that|length|"
+        r"characters)\b"
+    )
 
 
 def _phrases(views: FoldedViews) -> Iterator[Hit]:
     for at, _ in places(views.lower, ("passphrase", "pass phrase")):
         found = _phrase().match(views.lower, at)
-        if found and not _PROSE.intersection(re.split("[ -]", found[1])):
+        if found and not _prose().search(found[1]):
             yield Hit(*found.span(1), "labeled_password")
 
 
@@ -215,6 +220,8 @@ def is_lone_password(value: str) -> bool:
     """
     if not 4 <= len(value) <= 64 or not _one_word().fullmatch(value) or is_stand_in(value) or is_code(value):
         return False
+    if value.count(",") > 1:
+        return False  # a row of a table
     if value.isdigit():
         return 4 <= len(value) <= 12
     return _more_than_letters(value) and _number().fullmatch(value) is None

@@ -349,6 +349,18 @@ def _labeled(views: FoldedViews) -> Iterator[Hit]:
                 yield Hit(*found.span(1), rule)
 
 
+def needs_word(views: FoldedViews, hit: Hit) -> bool:
+    """Whether nothing but its digits shows a number that a line end breaks: then a label has to precede it."""
+    words = {"mobile": _phone_word(), "bank_card": _card_word()}
+    return hit.rule in words and not _precedes(words[hit.rule], views, hit.start)
+
+
+@cache
+def _card_word() -> re.Pattern[str]:
+    """A word that the number of a bank card follows."""
+    return re.compile(r"(?:卡|账号|帐号|账户|card|account)[^0-9\n]{0,10}\Z")
+
+
 # What precedes a number and says whose it is: a telephone's, an identity card's, an order's.
 
 

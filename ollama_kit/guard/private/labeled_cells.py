@@ -46,29 +46,37 @@ class LabeledRule(NamedTuple):
     fits: Callable[[str], bool]
 
 
-def _matches(pattern: str) -> Callable[[str], bool]:
+def _fits(pattern: str) -> Callable[[str], bool]:
     return lambda value: re.fullmatch(pattern, value.lower()) is not None
 
 
+def _is_date(value: str) -> bool:
+    return date().fullmatch(value.lower()) is not None
+
+
+_PASSWORDS = (
+    "密码|密碼|口令|授权码|提取码|访问码|验证码|校验码|动态码|取件码|解锁码|pin码|"
+    "password|passwd|passphrase|passcode|pwd"
+)
+_KEYS = (
+    "(?:api|access|secret|private|auth|app|encryption|signing|master)[ _-]?key(?:[ _-]?(?:id|secret))?|secret|token|"
+    "credentials?|密钥|秘钥|令牌|凭证|私钥"
+)
+_BIRTHDAYS = "生日|出生日期|出生年月日?|date of birth|birthday|birth date|dob"
+_WECHAT_ID = "[a-z](?=[a-z0-9_-]*[0-9_-])[a-z0-9_-]{5,19}|[1-9][0-9]{5,10}"
+_ACCOUNTS = r"账号|账户|帐号|卡号|account(?: number| no\.?)?"
+_PASSPORTS = r"护照号?码?|通行证号?码?|passport(?: number| no\.?)?"
+
 RULES_OF_LABELS: tuple[LabeledRule, ...] = (
-    LabeledRule(
-        "labeled_password",
-        "密码|密碼|口令|授权码|提取码|访问码|验证码|校验码|动态码|取件码|解锁码|pin码|password|passwd|passphrase|passcode|pwd",
-        is_lone_password,
-    ),
-    LabeledRule(
-        "labeled_secret",
-        "(?:api|access|secret|private|auth|app|encryption|signing|master)[ _-]?key(?:[ _-]?(?:id|secret))?|secret|token|"
-        "credentials?|密钥|秘钥|令牌|凭证|私钥",
-        is_labeled_secret,
-    ),
+    LabeledRule("labeled_password", _PASSWORDS, is_lone_password),
+    LabeledRule("labeled_secret", _KEYS, is_labeled_secret),
     LabeledRule("labeled_name", "姓名|联系人|收件人|收货人|经办人|户名|持卡人|申请人|患者", is_name),
-    LabeledRule("birthday", "生日|出生日期|出生年月日?|date of birth|birthday|birth date|dob", lambda value: date().fullmatch(value.lower()) is not None),
-    LabeledRule("wechat_id", "微信号?|微信id|wechat(?: id)?", _matches(r"[a-z](?=[a-z0-9_-]*[0-9_-])[a-z0-9_-]{5,19}|[1-9][0-9]{5,10}")),
-    LabeledRule("qq_number", "qq号?|qq号码", _matches(r"[1-9][0-9]{4,10}")),
+    LabeledRule("birthday", _BIRTHDAYS, _is_date),
+    LabeledRule("wechat_id", "微信号?|微信id|wechat(?: id)?", _fits(_WECHAT_ID)),
+    LabeledRule("qq_number", "qq号?|qq号码", _fits("[1-9][0-9]{4,10}")),
     LabeledRule("labeled_address", "地址|住址|住所|address", is_place),
-    LabeledRule("bank_account", "账号|账户|帐号|卡号|account(?: number| no\\.?)?", _matches(r"[0-9](?:[ -]?[0-9]){11,24}")),
-    LabeledRule("passport", "护照号?码?|通行证号?码?|passport(?: number| no\\.?)?", _matches(r"[a-z]{0,2}[0-9]{7,9}|[a-z][0-9]{10}")),
+    LabeledRule("bank_account", _ACCOUNTS, _fits("[0-9](?:[ -]?[0-9]){11,24}")),
+    LabeledRule("passport", _PASSPORTS, _fits("[a-z]{0,2}[0-9]{7,9}|[a-z][0-9]{10}")),
 )
 """What a label can name; the first that fits is taken."""
 
@@ -87,7 +95,7 @@ def _ends() -> tuple[tuple[LabeledRule, re.Pattern[str]], ...]:
         r"|(?:is |are )?(?:as follows|below|here)|is|sent)?[了 :*_`.]{0,4}"
     )
     return tuple(
-        (rule, re.compile(rf"(?:^|.*[^a-z])(?:{rule.words}){behind}|.*[一-鿿](?:{rule.words}){behind}", re.DOTALL))
+        (rule, re.compile(rf".{{0,200}}(?:(?<![a-z])|(?=[一-鿿]))(?:{rule.words}){behind}", re.DOTALL))
         for rule in RULES_OF_LABELS
     )
 
@@ -183,7 +191,8 @@ def _cells(text: str, start: int, end: int, divider: str) -> Sequence[Cell]:
         start, end = _trimmed(text, start, end, " \t\r>")
         start += text[start] == "|"
         end -= end > start and text[end - 1] == "|"
-    cells, at = [], start
+    cells: list[Cell] = []
+    at = start
     while at <= end and len(cells) < MOST_CELLS:
         stop = text.find(divider, at, end)
         stop = end if stop < 0 else stop
@@ -227,13 +236,13 @@ def _in_table(views: FoldedViews, rows: Sequence[Sequence[Cell]]) -> Iterator[La
     heads = {at: found for at, cell in enumerate(rows[0]) if (found := label(cell))} if len(rows) > 1 else {}
     for number, row in enumerate(rows):
         for left, right in pairwise(row):
-            if (found := label(left)) and _fits(right):
+            if (found := label(left)) and _is_cell(right):
                 yield Labeled(found, *right)
         if 0 < number < MOST_ROWS:
             for at, found in heads.items():
-                if at < len(row) and _fits(row[at]):
+                if at < len(row) and _is_cell(row[at]):
                     yield Labeled(found, *row[at])
 
 
-def _fits(cell: Cell) -> bool:
+def _is_cell(cell: Cell) -> bool:
     return 0 < cell[1] - cell[0] <= LONGEST_CELL

@@ -1,8 +1,8 @@
 """Finds people's names where a title, a label or the colon of a speaker shows them: 张三先生, 联系人：李四, Mr. Smith,
 陈静：下午开会.
 
-Nothing is guessed from a name alone: without a list of all words, 高兴 is as good a name as 高峰. Where less than a title
-or a label shows a name, its characters have to be ones that given names are made of (GIVEN, ALONE).
+Nothing is guessed from a name alone: without a list of all words, 高兴 is as good a name as 高峰. Where less than a
+title or a label shows a name, its characters have to be ones that given names are made of (GIVEN, ALONE).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ ALONE = frozenset(
 GIVEN = ALONE | frozenset(
     "国建东庆龙海天小大子文立志永世长春秋冬夏山川江河一二三卫义礼智信良善思远书可心爱美贵富盛兴旺福禄寿康安顺和祥吉乐悦地元亨利伯仲叔季恒久清澈泽"
     "润源渊溪潮奇进步成胜双全有才生学友廷跃飘然冉雨电皓苗钰铁欣紫如诺依姬香月花凤阳翰博旋少正家开先新力金玄登根保发连来振士方维治守绍继承"
-    "之丰人克靖宗敬希孝惠臣延朝本风培素时锡定彦传卿剑尚雄应邦行昭麟加丁初年田坚莲威兆崇仪炳佩修龄茂儒裕业晋宣曾孟"
+    "之丰树人克靖宗敬希孝惠臣延朝本风培素时锡定彦传卿剑尚雄应邦行昭麟加丁初年田坚莲威兆崇仪炳佩修龄茂儒裕业晋宣曾孟"
 )
 """Characters that given names of two are made of."""
 
@@ -54,15 +54,32 @@ RARE = frozenset(
 )
 """Given names that are seldom the end of a word."""
 
-_NO_SPEAKERS = frozenset(
-    "严峻|严明|康泰|巴林|徐州|柯文|樊建|武昌|毛桃|焦墨|申光|申明|罗兰|苏宁|苏平|苏波|路平|黄洋|韩庆|齐楚|齐泰|龙华|龙庭|龙洋|任意|"
-    "华彬|华晨|华航|单晶|单红|平静|强毅|文静|文波|明丽|明亮|明晨|明洁|明艳|明静|水晶|水波|水红|江波|温静|简洁|陆航|高洁|万佳|方晶|"
-    "余一元|夏秋季|武学家|林学家|张家|水利学|水力学|水文学|水晶花|水源地|水珠子|水立方|水花生|文学家|文学士|史学家|万立方|万平方|万学文|安乐国|"
-    "平安地|强有力|方志学|全天然|全家电|全金发|单生花|江河源|龙川江|黄连山|黄龙山|许久方|白兰地|高电平|金平阳|和家富".split("|")
+_NO_SPEAKERS = (
+    "严峻 严明 康泰 巴林 徐州 柯文 樊建 武昌 毛桃 焦墨 申光 申明 罗兰 苏宁 苏平 苏波 路平 黄洋 韩庆 "
+    "齐楚 齐泰 龙华 龙庭 龙洋 任意 华彬 华晨 华航 单晶 单红 平静 强毅 文静 文波 明丽 明亮 明晨 明洁 "
+    "明艳 明静 水晶 水波 水红 江波 温静 简洁 陆航 高洁 万佳 方晶 余一元 夏秋季 武学家 林学家 张家 "
+    "水利学 水力学 水文学 水晶花 水源地 水珠子 水立方 水花生 文学家 文学士 史学家 万立方 万平方 万学文 "
+    "安乐国 平安地 强有力 方志学 全天然 全家电 全金发 单生花 江河源 龙川江 黄连山 黄龙山 许久方 白兰地 "
+    "高电平 金平阳 和家富"
 )
 """Words that read like a name."""
 
 _NOT_NAMES = "先生|女士|小姐|电话|手机|身份|地址|性别|年龄|职务|部门|邮箱|联系|微信|签字|签名"
+
+
+@cache
+def _no_speakers() -> frozenset[str]:
+    return frozenset(_NO_SPEAKERS.split())
+
+
+@cache
+def _first_names() -> frozenset[str]:
+    return frozenset(_FIRST_NAMES.split())
+
+
+@cache
+def _not_people() -> frozenset[str]:
+    return frozenset(_NOT_PEOPLE.split())
 
 
 @cache
@@ -101,10 +118,14 @@ def _english() -> re.Pattern[str]:
 @cache
 def _loose_label() -> re.Pattern[str]:
     """A label without a colon: 收件人 王小明, 户名 林志强, 甲方代表张三丰签字."""
-    labels = "联系人|收件人|收货人|寄件人|经办人|法定代表人|委托代理人|姓名|户名|持卡人|申请人|签收人|投保人|被保险人|受益人|借款人"
+    labels = (
+        "联系人|收件人|收货人|寄件人|经办人|法定代表人|委托代理人|姓名|户名|持卡人|申请人|签收人|"
+        "投保人|被保险人|受益人|借款人"
+    )
     behind = "签字|签名|签署|出席|盖章|签收|发言"
     return re.compile(
-        rf"(?:{labels})(?: ?[|\t] ?| {{1,3}})(?P<name>[一-鿿]{{2,4}})(?![一-鿿])|代表(?P<signs>[一-鿿]{{2,4}}?)(?={behind})"
+        rf"(?:{labels})(?: ?[|\t] ?| {{1,3}})(?P<name>[一-鿿]{{2,4}})(?![一-鿿])"
+        rf"|代表(?P<signs>[一-鿿]{{2,4}}?)(?={behind})"
     )
 
 
@@ -113,9 +134,9 @@ def _speaker() -> re.Pattern[str]:
     """A name alone in front of a colon, at the beginning of a line, of a bullet, or behind a time in a chat."""
     mark = r"(?:[-*>•]{1,2} {0,2}|\*\*|[0-9]{1,3}[.、)] {0,2})?"
     time = r"(?:[\[(]?(?:[0-9/.-]{4,10} )?[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?[\])]?[ ,]{0,3})?"
+    english = r"(?P<english>[A-Z][a-z]{1,14}(?: [A-Z]\.)? [A-Z][A-Za-z'’-]{1,20})"
     return re.compile(
-        rf"^[ \t]{{0,4}}{mark}{time}(?:(?P<name>[一-鿿]{{2,4}})|(?P<english>[A-Z][a-z]{{1,14}}(?: [A-Z]\.)? [A-Z][A-Za-z'’-]{{1,20}}))"
-        r"(?:\*\*)? ?:(?=[ \t]{0,3}\S)(?!//)",
+        rf"^[ \t]{{0,4}}{mark}{time}(?:(?P<name>[一-鿿]{{2,4}})|{english})(?:\*\*)? ?:(?=[ \t]{{0,3}}\S)(?!//)",
         re.MULTILINE,
     )
 
@@ -131,35 +152,37 @@ def _english_name() -> re.Pattern[str]:
 @cache
 def _english_label() -> re.Pattern[str]:
     whose = (
-        "full|customer|client|patient|contact|employee|legal|real|student|guest|applicant|account holder|sender|recipient|"
-        "passenger|card ?holder|holder|buyer|seller|tenant|first and last"
+        "full|customer|client|patient|contact|employee|legal|real|student|guest|applicant|account holder|sender|"
+        "recipient|passenger|card ?holder|holder|buyer|seller|tenant|first and last"
     )
-    alone = "contact(?: person)?|recipient|attn|attention|signed by|signatory|prepared by|card ?holder|beneficiary|sender"
+    alone = (
+        "contact(?: person)?|recipient|attn|attention|signed by|signatory|prepared by|card ?holder|beneficiary|sender"
+    )
     return re.compile(
         rf"(?:\A|(?<=[\n\t|*,;.(>]))[ \t*]{{0,4}}(?:(?:my|his|her|the|our) )?"
-        rf"(?:(?:(?:{whose})(?:'s)? )?names?(?: of (?:the )?[a-z]{{3,12}})?|{alone})(?:\([^()\n]{{1,12}}\))?[ \t*]{{0,4}}\Z"
+        rf"(?:(?:(?:{whose})(?:'s)? )?names?(?: of (?:the )?[a-z]{{3,12}})?|{alone})"
+        r"(?:\([^()\n]{1,12}\))?[ \t*]{0,4}\Z"
     )
 
 
-_FIRST_NAMES = frozenset(
-    "James|John|Robert|Michael|William|David|Richard|Joseph|Thomas|Charles|Christopher|Daniel|Matthew|Anthony|Mark|Donald|"
-    "Steven|Paul|Andrew|Joshua|Kenneth|Kevin|Brian|George|Edward|Ronald|Timothy|Jason|Jeffrey|Ryan|Jacob|Gary|Nicholas|Eric|"
-    "Jonathan|Stephen|Larry|Justin|Scott|Brandon|Benjamin|Samuel|Frank|Gregory|Raymond|Alexander|Patrick|Jack|Dennis|Jerry|"
-    "Peter|Henry|Adam|Nathan|Douglas|Kyle|Walter|Ethan|Jeremy|Noah|Oliver|Lucas|Liam|Leo|Simon|Martin|Hugo|Felix|Max|Tom|Tim|"
-    "Mike|Dave|Steve|Chris|Matt|Dan|Ben|Sam|Nick|Alex|Joe|Jim|Bob|Bill|Rob|Tony|Andy|Greg|Jeff|Ken|Ron|Ali|Omar|Ahmed|Mohammed|"
-    "Mary|Patricia|Jennifer|Linda|Elizabeth|Barbara|Susan|Jessica|Sarah|Karen|Lisa|Nancy|Betty|Margaret|Sandra|Ashley|Kimberly|"
-    "Emily|Donna|Michelle|Carol|Amanda|Melissa|Deborah|Stephanie|Rebecca|Sharon|Laura|Cynthia|Kathleen|Amy|Angela|Shirley|Anna|"
-    "Brenda|Pamela|Emma|Nicole|Helen|Samantha|Katherine|Christine|Rachel|Carolyn|Janet|Catherine|Maria|Heather|Diane|Ruth|Julie|"
-    "Olivia|Joyce|Virginia|Victoria|Kelly|Lauren|Christina|Joan|Evelyn|Judith|Megan|Andrea|Cheryl|Hannah|Jacqueline|Martha|"
-    "Gloria|Teresa|Ann|Sara|Madison|Frances|Kathryn|Janice|Jean|Alice|Abigail|Julia|Judy|Sophia|Grace|Denise|Amber|Doris|"
-    "Marilyn|Danielle|Beverly|Isabella|Theresa|Diana|Natalie|Brittany|Charlotte|Marie|Kayla|Alexis|Lori|Kate|Jane|Claire|Lucy|"
-    "Chloe|Zoe|Mia|Ella|Sophie|Eva|Clara|Nina|Elena|Sofia|Carlos|Juan|Jose|Luis|Miguel|Pedro|Antonio|Francisco|Pierre|Jean|"
-    "Hans|Klaus|Stefan|Wei|Ming|Priya|Raj|Amit|Anil|Ravi|Sanjay|Yuki|Kenji|Hiroshi|Ivan|Olga|Dmitri|Natasha|Fatima|Aisha".split(
-        "|"
-    )
+_FIRST_NAMES = (
+    "James John Robert Michael William David Richard Joseph Thomas Charles Christopher Daniel Matthew Anthony "
+    "Mark Donald Steven Paul Andrew Joshua Kenneth Kevin Brian George Edward Ronald Timothy Jason Jeffrey Ryan "
+    "Jacob Gary Nicholas Eric Jonathan Stephen Larry Justin Scott Brandon Benjamin Samuel Frank Gregory Raymond "
+    "Alexander Patrick Jack Dennis Jerry Peter Henry Adam Nathan Douglas Kyle Walter Ethan Jeremy Noah Oliver "
+    "Lucas Liam Leo Simon Martin Hugo Felix Max Tom Tim Mike Dave Steve Chris Matt Dan Ben Sam Nick Alex Joe Jim "
+    "Bob Bill Rob Tony Andy Greg Jeff Ken Ron Ali Omar Ahmed Mohammed Mary Patricia Jennifer Linda Elizabeth "
+    "Barbara Susan Jessica Sarah Karen Lisa Nancy Betty Margaret Sandra Ashley Kimberly Emily Donna Michelle "
+    "Carol Amanda Melissa Deborah Stephanie Rebecca Sharon Laura Cynthia Kathleen Amy Angela Shirley Anna Brenda "
+    "Pamela Emma Nicole Helen Samantha Katherine Christine Rachel Carolyn Janet Catherine Maria Heather Diane "
+    "Ruth Julie Olivia Joyce Virginia Victoria Kelly Lauren Christina Joan Evelyn Judith Megan Andrea Cheryl "
+    "Hannah Jacqueline Martha Gloria Teresa Ann Sara Madison Frances Kathryn Janice Jean Alice Abigail Julia Judy "
+    "Sophia Grace Denise Amber Doris Marilyn Danielle Beverly Isabella Theresa Diana Natalie Brittany Charlotte "
+    "Marie Kayla Alexis Lori Kate Jane Claire Lucy Chloe Zoe Mia Ella Sophie Eva Clara Nina Elena Sofia Carlos "
+    "Juan Jose Luis Miguel Pedro Antonio Francisco Pierre Hans Klaus Stefan Wei Ming Priya Raj Amit Anil Ravi "
+    "Sanjay Yuki Kenji Hiroshi Ivan Olga Dmitri Natasha Fatima Aisha"
 )
-"""Given names that a speaker in an English transcript may have: the most common ones of the United States (Social Security
-Administration, 1925 to 2024) and of teams that write English."""
+"""Given names that a speaker in an English transcript may have: common ones in teams that write English."""
 
 
 def find_names(views: FoldedViews) -> Iterator[Hit]:
@@ -171,23 +194,24 @@ def find_names(views: FoldedViews) -> Iterator[Hit]:
         name, english = found["name"], found["english"]
         if name and is_name(name):
             yield Hit(*found.span("name"), "speaker")
-        elif english and english.partition(" ")[0] in _FIRST_NAMES:
+        elif english and english.partition(" ")[0] in _first_names():
             yield Hit(*found.span("english"), "speaker")
 
 
 def is_name(text: str) -> bool:
-    """Whether `text` reads as a Chinese name by itself: a surname, and a given name of characters that such are made of.
+    """Whether `text` reads as a Chinese name by itself: a surname, and a given name of characters that such are made
+    of.
 
     >>> is_name("陈静"), is_name("周末"), is_name("欧阳娜娜")
     (True, False, True)
     """
     double = re.match(_DOUBLE, text) is not None
     given = text[2 if double and len(text) > 2 else 1 :]
-    if text in _NO_SPEAKERS or text[:2] in _WORDS.split("|") or not 1 <= len(given) <= 2:
+    if text in _no_speakers() or text[:2] in _WORDS.split("|") or not 1 <= len(given) <= 2:
         return False
     if len(given) == 2:
         return (double or text[0] in SURNAMES or text[0] in ALSO_WORDS) and all(sign in GIVEN for sign in given)
-    return (double or text[0] in SURNAMES and given in ALONE) or (text[0] in ALSO_WORDS and given in RARE)
+    return (double or (text[0] in SURNAMES and given in ALONE)) or (text[0] in ALSO_WORDS and given in RARE)
 
 
 def _behind_labels(views: FoldedViews) -> Iterator[Hit]:
@@ -197,15 +221,20 @@ def _behind_labels(views: FoldedViews) -> Iterator[Hit]:
             yield Hit(*loose.span(group), "labeled_name")
     for value in _english_name().finditer(views.folded):
         label = _english_label().search(views.lower, max(0, value.start() - 40), value.start())
-        if label and not _NOT_PEOPLE.intersection(value[1].split()):
-            yield Hit(*value.span(1), "labeled_name")
+        words = value[1].split()
+        while words[-1] in _NEXT_LABELS:
+            words.pop()
+        if label and len(words) > 1 and not _not_people().intersection(words):
+            yield Hit(value.start(1), value.start(1) + len(" ".join(words)), "labeled_name")
 
 
-_NOT_PEOPLE = frozenset(
-    "Ltd|Inc|LLC|Corp|Corporation|Company|Co|GmbH|Limited|Group|Bank|Project|Team|Department|Support|Service|Services|Us|Sales|"
-    "Center|Centre|Office|University|School|Hospital|System|Server|Test|Default|Required|Optional|The|Name|Address|Phone|Email|"
-    "Ocean|Blue|Red|Green|Plan|Form|Page|File|Agreement|Contract|Customer|Information|Details|Not|No|To|Be|For|Please|See|Any"
-    "".split("|")
+_NEXT_LABELS = frozenset({"Title", "Date", "By", "Its", "Email", "Phone", "Tel", "Fax", "Age", "Gender", "Position"})
+_NOT_PEOPLE = (
+    "Ltd Inc LLC Corp Corporation Company Co GmbH Limited Group Bank Project Team Department Support Service "
+    "Services Us Sales Center Centre Office University School Hospital System Server Test Default Required "
+    "Optional The Name Address Phone Email Ocean Blue Red Green Plan Form Page File Agreement Contract Customer "
+    "Information Details Not No To Be For Please See Any General Counsel Registration Syndicate Officer President "
+    "Director Manager Chief Secretary Treasurer Legal Finance Accounts Board"
 )
 """Words that are in the names of companies, teams and forms."""
 

@@ -1,7 +1,7 @@
 """Finds what a word beside it makes personal: birthdays, WeChat ids and QQ numbers.
 
-Without such a word a date is a date and a number a number: nothing is guessed from the value alone, but for WeChat's own
-`wxid_…`.
+Without such a word a date is a date and a number a number: nothing is guessed from the value alone, but for WeChat's
+own `wxid_…`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ def date() -> re.Pattern[str]:
     year, month, day = "(?:19|20)[0-9]{2}", "(?:1[0-2]|0?[1-9])", "(?:3[01]|[12][0-9]|0?[1-9])"
     numeral = "[〇零○一二三四五六七八九十廿正冬腊初]"
     return re.compile(
-        rf"(?:(?:{year}|{numeral}{{4}}) ?年 ?)?(?:{month}|{numeral}{{1,2}}) ?月(?: ?(?:{day}|{numeral}{{1,3}}) ?[日号]?)?"
+        rf"(?:(?:{year}|{numeral}{{4}}) ?年 ?)?(?:{month}|{numeral}{{1,2}}) ?月"
+        rf"(?: ?(?:{day}|{numeral}{{1,3}}) ?[日号]?)?"
         rf"|{year}(?P<sign> ?[-/.] ?){month}(?:(?P=sign){day})?(?![0-9])"
         rf"|{year}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])(?![0-9])"
         rf"|{day}(?P<sign2>[-/.]){month}(?P=sign2)(?:{year}|[0-9]{{2}})(?![0-9])"
@@ -44,7 +45,10 @@ BIRTH = ("生日", "出生", "生于", "生辰", "born", "birth", "dob", "d.o.b"
 @cache
 def _birth_label() -> re.Pattern[str]:
     """A word that a birthday follows, and what joins them."""
-    chinese = r"(?:生日|出生(?:日期|年月日?|时间|于)?|生于|生辰)(?:\([^()\n]{1,8}\))?(?: ?(?:是|为|在))?(?: ?(?:农历|阴历|阳历|公历))?"
+    chinese = (
+        r"(?:生日|出生(?:日期|年月日?|时间|于)?|生于|生辰)(?:\([^()\n]{1,8}\))?(?: ?(?:是|为|在))?"
+        "(?: ?(?:农历|阴历|阳历|公历))?"
+    )
     english = (
         r"(?<![a-z])(?:(?:date|day) of birth|birth ?da(?:y|te)|d\.?o\.?b\.?|born)"
         r"(?:\([^()\n]{1,12}\))?(?: (?:is|was|falls on))?(?: on(?: the)?)?"
@@ -98,8 +102,12 @@ MESSENGERS = ("微信", "薇信", "威信", "v信", "wechat", "weixin", "vx", "w
 def _wechat_label() -> re.Pattern[str]:
     """The word for WeChat, group `said` where a word or colon says that an id follows, and what joins it."""
     word = r"(?:微信|薇信|威信|v信|wechat|weixin|(?<![a-z0-9])(?:vx|wx)(?![a-z0-9]))"
-    said = r"(?P<said>(?: ?(?:号码?|id|账号|帐号|account))?(?: ?(?:是|为|is))? ?[:=] ?|(?: ?(?:号码?|id|账号|帐号))(?: ?(?:是|为|is))?[ \t|]{0,4}| ?(?:是|is) ?)"
-    return re.compile(rf"{word}(?:{said}|[ \t]{{1,3}}|(?=[a-z]))[\"'“`*]{{0,2}}")
+    verb = "(?: ?(?:是|为|is))?"
+    said = (
+        rf"(?P<said>(?: ?(?:号码?|id|账号|帐号|account))?{verb} ?[:=] ?|(?: ?(?:号码?|id|账号|帐号)){verb}[ \t|]{{0,4}}"
+        "| ?(?:是|is) ?)"
+    )
+    return re.compile(rf"{word}(?:{said}|[ \t]{{1,3}}|(?<=[信])(?=[a-z]))[\"'“`*]{{0,2}}")
 
 
 @cache
@@ -135,13 +143,16 @@ def _is_wechat_id(value: str, *, said: bool) -> bool:
     if _words_behind().fullmatch(value) or value.startswith("http"):
         return False
     made_up = any(map(str.isdigit, value)) or "_" in value or "-" in value
-    return made_up if said else made_up and value[0].isalpha() and len(set(value)) > 3
+    return made_up if said else value[0].isalpha() and len(set(value)) > 3 and made_up and not value.count("-")
 
 
 @cache
 def _qq() -> re.Pattern[str]:
     """A QQ number with its label; the number is group 1."""
-    label = r"(?:(?<![a-z0-9])qq(?!邮箱)|扣扣|企鹅|(?:加|我)q)(?:号码?|账号|帐号| ?(?:id|number|no\.?))?(?:\([^()\n]{1,8}\))?"
+    label = (
+        r"(?:(?<![a-z0-9])qq(?!邮箱)|扣扣|企鹅|(?:加|我)q)(?:号码?|账号|帐号| ?(?:id|number|no\.?))?"
+        r"(?:\([^()\n]{1,8}\))?"
+    )
     return re.compile(
         rf"{label}[ \t]{{0,3}}(?:是|为|is)?[ \t]{{0,3}}[:=|]?[ \t\"'“`*]{{0,4}}([1-9][0-9]{{4,10}})"
         r"(?![0-9a-z_.@-]| ?[人次个条元万首位名%])"

@@ -13,12 +13,14 @@ from ollama_kit.text.folding import FoldedViews, places
 
 FRONT = 36
 """Characters of a Chinese address before its house number: province, city, district, street."""
-LONGEST_VALUE = 80
+LONGEST_VALUE = 120
 """Characters of the longest labeled address."""
 
 _NUMBER = r"(?:[0-9]{1,5}(?:[-之][0-9]{1,4})?|[一二三四五六七八九十百]{1,4})"
-_STREETS = frozenset("路街道巷弄里村组段庄同区园镇乡线湾坊")
-"""Last characters of what a house number may follow: 中山路, 长安街, 世纪大道, 菊儿胡同."""
+_STREETS = frozenset("路街道巷弄村段同")
+"""Last characters of what a house number follows: 中山路, 长安街, 世纪大道, 菊儿胡同."""
+_PLACES = frozenset("里组庄区园镇乡线湾坊")
+"""Last characters of other places, behind which a number is a house's only with a town in front or a room behind."""
 
 
 def find_postal_addresses(views: FoldedViews) -> Iterator[Hit]:
@@ -41,7 +43,10 @@ def _house() -> re.Pattern[str]:
 def _room() -> re.Pattern[str]:
     """A building with a number and what is inside it: 5栋2单元1201, 8号楼1502室."""
     number = "(?:[0-9A-Za-z]{1,4}|[一二三四五六七八九十]{1,3})"
-    inside = "(?:[0-9一二三四五六七八九十]{1,3} ?(?:单元|门|层|楼) ?)?(?:[0-9]{3,4}[A-Za-z]?(?![0-9年月日元点人]) ?[室房户]?|[0-9]{1,4}[室房户])"
+    inside = (
+        "(?:[0-9一二三四五六七八九十]{1,3} ?(?:单元|门|层|楼) ?)?"
+        "(?:[0-9]{3,4}[A-Za-z]?(?![0-9年月日元点人]) ?[室房户]?|[0-9]{1,4}[室房户])"
+    )
     return re.compile(rf"{number} ?(?:号楼|栋|幢|座|号) ?{inside}")
 
 
@@ -50,9 +55,8 @@ def _rest() -> re.Pattern[str]:
     """One more part of an address behind its house number."""
     number = "(?:[0-9A-Za-z]{1,5}(?:-[0-9A-Za-z]{1,5}){0,3}|[一二三四五六七八九十百]{1,4})"
     unit = "(?:号院|号楼|号|栋|幢|座|单元|层|楼|室|房|户|弄|铺|门)"
-    name = (
-        "[一-鿿A-Za-z]{1,8}?(?:小区|花园|公寓|大厦|大楼|广场|中心|产业园|园区|工业园|科技园|家园|国际|苑|城|[A-Z]座|写字楼)"
-    )
+    kinds = "小区|花园|公寓|大厦|大楼|广场|中心|产业园|园区|工业园|科技园|家园|国际|苑|城|[A-Z]座|写字楼"
+    name = f"[一-鿿A-Za-z]{{1,8}}?(?:{kinds})"
     return re.compile(
         rf"[ ,]?(?:[院内]|{number} ?{unit}(?![年月日元])|{name}|(?<=[院楼栋幢座元])[0-9]{{2,4}}(?![0-9年月日元人点:.]))"
     )
@@ -62,7 +66,7 @@ def _rest() -> re.Pattern[str]:
 def _leading() -> re.Pattern[str]:
     """What goes before an address in a sentence without being a part of it."""
     return re.compile(
-        r".*(?:地址|住址|住所地?|位于|坐落于?|关于|居住于|家住|现住|租住|户籍|公司|学校|我家|他家|她家|快递|包裹|取件|[在到往至是为去寄送])",
+        rf".{{0,{FRONT}}}(?:地址|住址|住所地?|位于|坐落于?|关于|居住于|家住|现住|租住|户籍|公司|学校|我家|他家|她家|快递|包裹|取件|[在到往至是为去寄送])",
         re.DOTALL,
     )
 
@@ -78,23 +82,30 @@ def _provinces() -> re.Pattern[str]:
 
 @cache
 def _building() -> re.Pattern[str]:
-    return re.compile("(?:小区|花园|公寓|家园|新村|新城|大厦|广场|公馆|社区|宿舍|[苑园府城庭院湾里墅寓村厦])\\Z")
+    names = "小区|花园|公寓|家园|新村|新城|大厦|广场|公馆|社区|宿舍|[一二三四五六七八九东西南北]区"
+    return re.compile(rf"(?:{names}|[苑园府城庭院湾里墅寓村厦])\Z")
 
 
 def _chinese(views: FoldedViews) -> Iterator[Hit]:
     text, done = views.folded, 0
     for found in _house().finditer(text):
         start = found.start()
-        if start < done or not start or text[start - 1] not in _STREETS:
+        if start < done or not start or text[start - 1] not in _STREETS | _PLACES:
             continue
-        done = _end_of(text, found.end())
-        yield Hit(_start_of(text, start), done, "chinese_address")
+        begin, done = _start_of(text, start), _end_of(text, found.end())
+        if text[start - 1] in _STREETS or done > found.end() or len(_towns().findall(text, begin, start)) > 1:
+            yield Hit(begin, done, "chinese_address")
     done = 0
     for found in _room().finditer(text):
         start = found.start()
         if start >= done and _building().search(text, max(0, start - 2), start):
             done = _end_of(text, found.end())
             yield Hit(_start_of(text, start), done, "chinese_address")
+
+
+@cache
+def _towns() -> re.Pattern[str]:
+    return re.compile("[省市区县镇乡州]")
 
 
 def _end_of(text: str, end: int) -> int:
@@ -122,7 +133,10 @@ def _start_of(text: str, house: int) -> int:
 
 # -- English
 
-_STRONG = r"Street|St\.?|Avenue|Ave\.?|Road|Rd\.?|Boulevard|Blvd\.?|Lane|Ln\.?|Parkway|Pkwy\.?|Highway|Hwy\.?|Terrace|Crescent"
+_STRONG = (
+    r"Street|St\.?|Avenue|Ave\.?|Road|Rd\.?|Boulevard|Blvd\.?|Lane|Ln\.?|Parkway|Pkwy\.?|Highway|Hwy\.?|"
+    "Terrace|Crescent"
+)
 _WEAK = r"Drive|Dr\.?|Way|Court|Ct\.?|Place|Pl\.?|Square|Sq\.?|Close|Row|Circle|Hill|Walk|Gardens|Mews|Broadway"
 
 
@@ -131,7 +145,8 @@ def _street() -> re.Pattern[str]:
     """A house number and a street; group `weak` for endings that are everyday words too."""
     name = r"(?:[NSEW]\.? )?(?:(?:[A-Z][A-Za-z'’.-]{0,20}|[0-9]{1,3}(?:st|nd|rd|th)) ){1,4}?"
     return re.compile(
-        rf"[0-9]{{1,5}}[A-Za-z]?(?:[-/][0-9]{{1,5}}[A-Za-z]?)?,? {name}(?:(?P<strong>{_STRONG})|(?P<weak>{_WEAK}))(?![A-Za-z0-9])"
+        rf"[0-9]{{1,5}}[A-Za-z]?(?:[-/][0-9]{{1,5}}[A-Za-z]?)?,? {name}(?:(?:{_STRONG})|(?P<weak>{_WEAK}))"
+        "(?![A-Za-z0-9])"
         r"(?: [NSEW]{1,2}\b)?"
     )
 
@@ -144,7 +159,9 @@ def _box() -> re.Pattern[str]:
 @cache
 def _unit() -> re.Pattern[str]:
     word = r"Apt|Apartment|Suite|Ste|Unit|Floor|Fl|Flat|Room|Rm|Building|Bldg|Block"
-    return re.compile(rf"(?:,? )?(?:(?:{word})\b\.? ?#?[A-Za-z0-9-]{{1,6}}|#[A-Za-z0-9-]{{1,6}}|[0-9]{{1,3}}(?:st|nd|rd|th) [Ff]loor)")
+    return re.compile(
+        rf"(?:,? )?(?:(?:{word})\b\.? ?#?[A-Za-z0-9-]{{1,6}}|#[A-Za-z0-9-]{{1,6}}|[0-9]{{1,3}}(?:st|nd|rd|th) [Ff]loor)"
+    )
 
 
 @cache
@@ -157,14 +174,17 @@ def _unit_before() -> re.Pattern[str]:
 def _town() -> re.Pattern[str]:
     """A town, district or country behind a street."""
     word = r"[A-Z][a-z'’.-]{1,20}"
-    return re.compile(rf",? {word}(?: {word}){{0,2}}(?= ?(?:[,.;)\n]|\Z)| [A-Z]{{2}} [0-9]{{5}}| [A-Z]{{1,2}}[0-9]| [0-9]{{5,6}}(?![0-9]))")
+    code = r" (?:[A-Z]{2} [0-9]{5}|[A-Z]{1,2}[0-9]|[0-9]{5,6}(?![0-9]))"
+    words = rf"{word}(?: {word}){{0,2}}"
+    return re.compile(rf"(?:, {words}(?= ?(?:[,.;)\n]|\Z)|{code})| {words}(?=, [A-Z]|{code}))")
 
 
 @cache
 def _code() -> re.Pattern[str]:
     """A post code: ST 12345, SW1A 2AA, 100022."""
     return re.compile(
-        r",? (?:[A-Z]{2} [0-9]{5}(?:-[0-9]{4})?|[A-Z]{1,2}[0-9][0-9A-Z]? ?[0-9][A-Z]{2}|[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]"
+        r",? (?:[A-Z]{2} [0-9]{5}(?:-[0-9]{4})?|[A-Z]{1,2}[0-9][0-9A-Z]? ?[0-9][A-Z]{2}"
+        r"|[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]"
         r"|[0-9]{5,6})(?![0-9A-Za-z])"
     )
 
@@ -223,17 +243,19 @@ ADDRESSES = ("地址", "住址", "住所", "户籍地", "居住地", "address")
 @cache
 def _label() -> re.Pattern[str]:
     """A label and its value, which is group 1."""
-    english = r"address(?: ?(?:line)? ?[12])?"
-    return re.compile(
-        rf"(?:地址|住址|住所地?|户籍地|居住地|{english})(?:\([^()\n]{{1,8}}\))?(?: ?(?:是|为|is))?[ \t]{{0,3}}"
-        rf"(?::|=|\||(?<=[ \t是为]))[ \t]{{0,3}}([^\n;|<>\"。]{{5,{LONGEST_VALUE}}})"
+    chinese = (
+        r"(?:地址|住址|住所地?|户籍地|居住地)(?:\([^()\n]{1,8}\))?(?: ?[是为])?"
+        r"(?:[ \t]{0,3}[:=|]|(?<=[是为])|(?=[ \t]))"
     )
+    english = r"address(?: ?(?:line)? ?[12])?(?:\([^()\n]{1,8}\))?(?:[ \t]{0,3}[:=|]| is )"
+    return re.compile(rf"(?:{chinese}|{english})[ \t]{{0,3}}([^\n;|<>\"。]{{5,{LONGEST_VALUE}}})")
 
 
 @cache
 def _not_a_place() -> re.Pattern[str]:
     """What before the word "address" makes it one of a machine, of a page or of memory."""
-    return re.compile(r"(?:ip|邮箱|邮件|电邮|网络?|内存|mac|链接|下载|仓库|服务器|接口|回调|e-?mail|web|网页|主机|访问|登录)[ _-]?\Z")
+    words = "ip|邮箱|邮件|电邮|网络?|内存|mac|链接|下载|仓库|服务器|接口|回调|e-?mail|web|网页|主机|访问|登录"
+    return re.compile(rf"(?:{words})[ _-]?\Z")
 
 
 @cache
@@ -257,7 +279,7 @@ def _labeled(views: FoldedViews) -> Iterator[Hit]:
 @cache
 def _next_field() -> re.Pattern[str]:
     """Where a labeled address ends on its line: at the next label, or at a comma behind which it is not one."""
-    return re.compile(r"[ ,](?=[一-鿿A-Za-z]{1,8} ?[:=])|[,、 ](?=(?:电话|手机|邮编|联系|收件|姓名|身份))")
+    return re.compile(r"[ ,](?=[一-鿿A-Za-z]{1,12} ?[:=])|[,、 ](?=(?:电话|手机|邮编|联系|收件|姓名|身份))")
 
 
 def _end_of_value(text: str, start: int, end: int) -> int:
@@ -270,12 +292,12 @@ def _end_of_value(text: str, start: int, end: int) -> int:
 
 @cache
 def _no_address() -> re.Pattern[str]:
-    return re.compile("见|详见|如[上下]|待|同上?|请|必填|无|暂|http|未|[^ ]*@|需|可|和|与|栏|簿|格式|为空")
+    return re.compile("见|详见|如[上下]|待|同上?|请|必填|无|暂|http|未|[^ @]{0,64}@|需|可|和|与|栏|簿|格式|为空")
 
 
 def is_place(value: str) -> bool:
-    """Whether a labeled value, folded, reads as a place: two parts of a Chinese address, or one and a number; or an English one
-    with a number and a comma or a street."""
+    """Whether a labeled value, folded, reads as a place: two parts of a Chinese address, or one and a number; or an
+    English one with a number and a comma or a street."""
     if _no_address().match(value) or "://" in value:
         return False
     parts = len(_chinese_parts().findall(value))

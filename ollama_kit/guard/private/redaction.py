@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from ollama_kit.errors import UsageError
 from ollama_kit.guard.private.addresses import find_addresses
+from ollama_kit.guard.private.broken_lines import find_across_lines
 from ollama_kit.guard.private.credentials import find_keys, find_labeled
 from ollama_kit.guard.private.digits import find_digits
 from ollama_kit.guard.private.labeled_cells import find_in_layout
@@ -37,6 +38,7 @@ FINDERS: tuple[tuple[Callable[[FoldedViews], Iterator[Hit]], frozenset[str]], ..
     (find_names, frozenset({"name"})),
     (find_postal_addresses, frozenset({"address"})),
     (find_in_layout, KINDS),
+    (find_across_lines, KINDS),
 )
 """Each finder and the kinds it can find: one that can find nothing asked for does not run."""
 

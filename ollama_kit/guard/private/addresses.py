@@ -8,7 +8,7 @@ from functools import cache
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 
 from ollama_kit.guard.private.rulebook import Hit
-from ollama_kit.text.folding import FoldedViews
+from ollama_kit.text.folding import FoldedViews, places
 
 LOCAL_PART = 64
 """Characters that RFC 5321 allows before the @."""
@@ -18,8 +18,6 @@ LIST_GAP = 4
 """Characters, one more than may be between an address and the next of a list."""
 
 _LOCAL = "abcdefghijklmnopqrstuvwxyz0123456789._%+-"
-_WRITTEN_AT = r" {0,2}[\[(]at[\])] {0,2}"
-"""What people write for the at sign, so that no program finds their address."""
 _FILES = re.compile("png|jpe?g|gif|svg|webp|ico|css|js|ts|json|html?|md|txt|pdf|py|go|rs|zip|gz|ya?ml|local")
 
 
@@ -33,10 +31,14 @@ def find_addresses(views: FoldedViews) -> Iterator[Hit]:
 @cache
 def _domain() -> re.Pattern[str]:
     label = "[a-z0-9一-鿿][a-z0-9一-鿿-]{0,62}"
-    return re.compile(
-        rf"@(?:{label}\.){{1,8}}([a-z]{{2,24}}|中国|公司|网络|集团|在线|商城|网址|企业)(?![a-z0-9-])"
-        rf"|{_WRITTEN_AT}((?:{label}\.){{1,8}}(?:com|cn|net|org|edu|gov|io|de|uk|eu))(?![a-z0-9-])"
-    )
+    return re.compile(rf"@(?:{label}\.){{1,8}}([a-z]{{2,24}}|中国|公司|网络|集团|在线|商城|网址|企业)(?![a-z0-9-])")
+
+
+@cache
+def _written_domain() -> re.Pattern[str]:
+    """What people write for the at sign, so that no program finds their address, and the domain."""
+    label = "[a-z0-9][a-z0-9-]{0,62}"
+    return re.compile(rf"[\[(]at[\])] {{0,2}}(?:{label}\.){{1,8}}(?:com|cn|net|org|edu|gov|io|de|uk|eu)(?![a-z0-9-])")
 
 
 @cache
@@ -54,10 +56,13 @@ def _emails(views: FoldedViews) -> Iterator[Hit]:
             continue
         if not _FILES.fullmatch(found[1] or "") and views.lower[start - 2 : start] != "//":
             yield Hit(start, end, "email")
-    for found in _written_hash().finditer(views.lower):
-        start = _start_of_local(views.lower, found.start())
-        if start < found.start():
-            yield Hit(start, found.end(), "email")
+    for sign, pattern in (("(at)", _written_domain()), ("[at]", _written_domain()), ("#", _written_hash())):
+        for at, _ in places(views.lower, (sign,)):
+            written = pattern.match(views.lower, at)
+            gap = _walk_back(views.lower, at, " ", 2)
+            start = _start_of_local(views.lower, gap if sign != "#" else at) if written else at
+            if written and start < gap:
+                yield Hit(start, written.end(), "email")
 
 
 def _start_of_local(text: str, at: int) -> int:

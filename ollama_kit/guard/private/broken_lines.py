@@ -13,7 +13,7 @@ from functools import cache
 from ollama_kit.guard.private.credentials import find_keys, find_labeled, looks_random
 from ollama_kit.guard.private.digits import find_digits, needs_word
 from ollama_kit.guard.private.rulebook import RULES, SECRETS, Hit
-from ollama_kit.text.folding import FoldedViews
+from ollama_kit.text.folding import FoldedViews, places
 
 LABEL = 24
 """Characters before the first half in which a label may stand."""
@@ -24,10 +24,15 @@ CHECKED = frozenset({"id_card_18", "bank_card", "credit_code", "iban", "mobile"}
 
 
 @cache
-def _breaks() -> re.Pattern[str]:
-    """A line end inside what may be one word: with a digit, or long, on either side."""
-    before = r"(?:(?<=[0-9])|(?<=[A-Za-z0-9_+/=-]{8}))"
-    return re.compile(rf"{before}[ \t]{{0,2}}\\?\r?\n[ \t>]{{0,8}}(?=[A-Za-z0-9_+/=-]{{4}})")
+def _gap() -> re.Pattern[str]:
+    """A line end in what may be one word, with the white space and the quotation marks around it."""
+    return re.compile(r"[ \t]{0,2}\\?\r?\n[ \t>]{0,8}(?=[A-Za-z0-9_+/=-]{4})")
+
+
+@cache
+def _first_half() -> re.Pattern[str]:
+    """What a word that a line end breaks ends with: a digit, or eight of its signs."""
+    return re.compile(r"(?:[0-9]|[A-Za-z0-9_+/=-]{8})\Z")
 
 
 @cache
@@ -37,8 +42,14 @@ def _word() -> re.Pattern[str]:
 
 def find_across_lines(views: FoldedViews) -> Iterator[Hit]:
     """Every key and every number that a line end breaks in two."""
-    for gap in _breaks().finditer(views.folded):
-        first, last = gap.span()
+    for at, _ in places(views.folded, ("\n",)):
+        first = at
+        while first and at - first < 4 and views.folded[first - 1] in " \t\r\\":
+            first -= 1
+        gap = _gap().match(views.folded, first)
+        if not gap or not _first_half().search(views.folded, max(0, first - 8), first):
+            continue
+        last = gap.end()
         second = _word().match(views.folded, last)
         start = _start_of_half(views.folded, first)
         if second is None or not _may_be_one(views.folded[start:first], second[0].rstrip()):

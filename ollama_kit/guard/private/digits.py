@@ -232,6 +232,11 @@ NUMERALS = str.maketrans("〇零一二三四五六七八九", "00123456789")
 
 
 @cache
+def _mixture() -> re.Pattern[str]:
+    return re.compile("[0-9][〇零一二三四五六七八九]")
+
+
+@cache
 def _mixed() -> re.Pattern[str]:
     """A mobile number in which Chinese numerals stand for digits, or 一 for a dash."""
     digit = "[0-9〇零一二三四五六七八九]"
@@ -240,10 +245,12 @@ def _mixed() -> re.Pattern[str]:
 
 def _spelled_out(views: FoldedViews) -> Iterator[Hit]:
     """Mobile numbers that hide a few digits in Chinese numerals: 138一2345678."""
-    for found in _mixed().finditer(views.folded):
-        at = found.start()
-        if found[0].isascii() or not _begins_word(views, at):
+    done = 0
+    for mixture in _mixture().finditer(views.folded):
+        found = _mixed().search(views.folded, max(done, mixture.start() - 12), mixture.start() + 14)
+        if found is None or found.start() > mixture.start() or not _begins_word(views, found.start()):
             continue
+        at, done = found.span()
         number = found[0].translate(NUMERALS)
         is_mobile = "3" <= number[1] <= "9" and sum(map(str.isascii, found[0])) >= 6
         if is_mobile and not _counts(views, at):
@@ -279,22 +286,22 @@ def _international(views: FoldedViews) -> Iterator[Hit]:
 
 
 @cache
-def _iban() -> re.Pattern[str]:
-    """The country, the check digits and the first group of an account."""
-    return re.compile(rf"(?:{'|'.join(sorted(map(str.lower, IBAN_LENGTHS)))})[0-9]{{2}} ?[0-9a-z]{{4}}")
+def _check_digits() -> re.Pattern[str]:
+    """What follows the two letters of a country in an account number."""
+    return re.compile("[0-9][0-9] ?[0-9a-z]{4}")
 
 
 def _ibans(views: FoldedViews) -> Iterator[Hit]:
     """Every account number whose country, length and check digits agree, with or without spaces."""
-    for found in _iban().finditer(views.lower):
-        start, end = found.start(), found.end()
-        before = views.folded[start - 1 : start]
-        if before.isascii() and (before.isalnum() or before == "_"):
+    for found in _check_digits().finditer(views.lower):
+        start, end = found.start() - 2, found.end()
+        length = IBAN_LENGTHS.get(views.lower[start : start + 2].upper()) if start >= 0 else None
+        before = views.folded[start - 1 : start] if start > 0 else ""
+        if length is None or (before.isascii() and (before.isalnum() or before == "_")):
             continue
         account = _squeezed(views.lower[start:end])
-        length = IBAN_LENGTHS[account[:2]]
         while len(account) < length and (part := _iban_part().match(views.lower, end)):
-            end, account = part.end(), account + part[1]
+            end, account = part.end(), account + part[1].upper()
         after = views.folded[end : end + 1]
         one_case = views.folded[start:end].isupper() or views.folded[start:end].islower()
         if is_iban(account) and one_case and not (after.isascii() and after.isalnum()):

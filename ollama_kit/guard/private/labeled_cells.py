@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
-from itertools import pairwise
+from functools import cache, lru_cache
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from ollama_kit.guard.private.credentials import is_labeled_secret, is_lone_password
@@ -27,7 +27,8 @@ MOST_ROWS, MOST_CELLS = 2000, 40
 """Rows that a header reaches down, and cells of a row that are looked at."""
 
 Cell = tuple[int, int]
-"""Start and end of a text, without the white space and the marks around it."""
+"""Start and end of a text."""
+Rows = Sequence[Sequence[Cell]]
 
 
 class Labeled(NamedTuple):
@@ -80,11 +81,14 @@ RULES_OF_LABELS: tuple[LabeledRule, ...] = (
 )
 """What a label can name; the first that fits is taken."""
 
-
-@cache
-def _labels() -> re.Pattern[str]:
-    """Any label: a text without one is not looked at any further."""
-    return re.compile("|".join(rule.words for rule in RULES_OF_LABELS))
+WORDS = (
+    *("密码", "密碼", "口令", "授权码", "提取码", "访问码", "验证码", "校验码", "动态码", "取件码", "解锁码", "pin码"),
+    *("pass", "pwd", "key", "secret", "token", "credential", "密钥", "秘钥", "令牌", "凭证", "私钥"),
+    *("姓名", "联系人", "收件人", "收货人", "经办人", "户名", "持卡人", "申请人", "患者", "生日", "出生", "birth"),
+    *("dob", "微信", "wechat", "qq", "地址", "住址", "住所", "address", "账号", "账户", "帐号", "卡号", "account"),
+    *("护照", "通行证"),
+)
+"""A word of every label: a line without one is not looked at any further."""
 
 
 @cache
@@ -100,31 +104,44 @@ def _ends() -> tuple[tuple[LabeledRule, re.Pattern[str]], ...]:
     )
 
 
+@lru_cache(maxsize=512)
+def _named_by(label: str) -> tuple[LabeledRule, ...]:
+    """The rules whose labels `label` ends with; those of a table come again and again."""
+    if not any(word in label for word in WORDS):
+        return ()
+    return tuple(rule for rule, end in _ends() if end.fullmatch(label))
+
+
 def find_in_layout(views: FoldedViews) -> Iterator[Hit]:
-    """Every value that a label in another cell or on the line before gives away."""
-    if not _labels().search(views.lower):
+    """Every value that a label in another cell or on the line before gives away. Work is linear in the text."""
+    lines = _labeled_lines(views.lower)
+    if not lines:
         return
-    for pair in _pairs(views):
-        value = views.folded[pair.start : pair.end]
-        for rule, end in _ends():
-            if end.fullmatch(pair.label) and rule.fits(value):
-                yield Hit(pair.start, pair.end, rule.rule)
-                break
-
-
-def _pairs(views: FoldedViews) -> Iterator[Labeled]:
-    """Every value that stands below a label or in the next cell. Work is linear in the text."""
-    yield from _below(views)
-    for block in _tables(views.text):
-        yield from _in_table(views, block)
+    pairs = chain(_below(views, lines), *(_in_table(views, rows) for rows in _tables(views.text, lines)))
     if "<t" in views.lower:
-        for block in _html_tables(views.lower):
-            yield from _in_table(views, block)
+        pairs = chain(pairs, *(_in_table(views, rows) for rows in _html_tables(views.lower)))
+    for label, start, end in pairs:
+        value = views.folded[start:end]
+        rule = next((rule.rule for rule in _named_by(label) if rule.fits(value)), "")
+        if rule:
+            yield Hit(start, end, rule)
 
 
-@cache
-def _lines() -> re.Pattern[str]:
-    return re.compile(r"[^\n]+")
+def _labeled_lines(text: str) -> Sequence[Cell]:
+    """The lines that hold a word of a label, in order."""
+    starts: set[int] = set()
+    for word in WORDS:
+        at = text.find(word)
+        while at >= 0:
+            starts.add(text.rfind("\n", 0, at) + 1)
+            end = _line_end(text, at)
+            at = text.find(word, end)  # one is enough for a line
+    return [(start, _line_end(text, start)) for start in sorted(starts)]
+
+
+def _line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
 
 
 def _trimmed(text: str, start: int, end: int, marks: str = " \t\r*_`\"'“”‘’「」>") -> Cell:
@@ -135,45 +152,65 @@ def _trimmed(text: str, start: int, end: int, marks: str = " \t\r*_`\"'“”‘
     return start, end
 
 
-def _below(views: FoldedViews) -> Iterator[Labeled]:
+def _below(views: FoldedViews, lines: Sequence[Cell]) -> Iterator[Labeled]:
     """A line that is a label, or ends with one, and the next line that is not empty."""
-    above: Cell | None = None
-    for line in _lines().finditer(views.folded):
-        start, end = _trimmed(views.folded, *line.span())
-        if start == end:
+    text = views.folded
+    for line in lines:
+        start, end = _trimmed(text, *line)
+        if start == end or (end - start > LONGEST_LABEL and not (end - start <= LONGEST_CELL and text[end - 1] == ":")):
             continue
-        if above and end - start <= LONGEST_CELL:
-            yield Labeled(views.lower[above[0] : above[1]], start, end)
-        short = end - start <= LONGEST_LABEL or (end - start <= LONGEST_CELL and views.folded[end - 1] == ":")
-        label = _labels().search(views.lower, max(start, end - LONGEST_LABEL), end) if short else None
-        above = (max(start, end - LONGEST_LABEL), end) if label else None
+        below = line[1] + 1
+        while below < len(text) and below - line[1] <= 8 and text[below] in " \t\r\n":
+            below += 1
+        value = _trimmed(text, below, min(_line_end(text, below), below + LONGEST_CELL + 1))
+        if _is_cell(value):
+            yield Labeled(views.lower[max(start, end - LONGEST_LABEL) : end], *value)
 
 
-def _tables(text: str) -> Iterator[Sequence[Sequence[Cell]]]:
-    """Lines one after the other that are divided alike: by bars, tabs or commas."""
-    block: list[Sequence[Cell]] = []
-    divider, last = "", -1
-    for line in _lines().finditer(text):
-        start, end = line.span()
-        sign = _divider(text, start, end)
-        if block and (sign != divider or start > last + 1 or (sign == "," and len(block[0]) != _count(text, line) + 1)):
-            yield block
-            block = []
-        if sign:
-            cells = _cells(text, start, end, sign)
-            if not _is_rule(text, start, end):
-                block.append(cells)
-            divider, last = sign, end
-    if block:
-        yield block
+def _tables(text: str, lines: Sequence[Cell]) -> Iterator[Rows]:
+    """Lines one after the other that are divided alike, by bars, tabs or commas: from the first of a table, if it holds
+    a label, to the last; of later ones that do, each by itself."""
+    done = 0
+    for start, end in lines:
+        divider = _divider(text, start, end)
+        if not divider or start < done:
+            continue
+        rows = [_cells(text, start, end, divider)]
+        if _is_head(text, start, divider):
+            done = _block_end(text, start, end, divider)
+            rows += _rows(text, end + 1, done, divider)
+        if divider != "," or len(rows) > 1:
+            yield rows
+
+
+def _block_end(text: str, start: int, end: int, divider: str) -> int:
+    """Where the lines end that are divided as the one at `start`:`end` is."""
+    commas = text.count(",", start, end)
+    for _ in range(MOST_ROWS):
+        if end >= len(text):
+            break
+        start, after = end + 1, _line_end(text, end + 1)
+        if _divider(text, start, after) != divider or (divider == "," and text.count(",", start, after) != commas):
+            break
+        end = after
+    return end
+
+
+def _rows(text: str, start: int, end: int, divider: str) -> Iterator[Sequence[Cell]]:
+    while start < end:
+        line_end = _line_end(text, start)
+        if not _is_rule(text, start, line_end):
+            yield _cells(text, start, line_end, divider)
+        start = line_end + 1
+
+
+def _is_head(text: str, start: int, divider: str) -> bool:
+    """Whether no line of the same table precedes the one at `start`."""
+    return start == 0 or _divider(text, text.rfind("\n", 0, start - 1) + 1, start - 1) != divider
 
 
 def _divider(text: str, start: int, end: int) -> str:
     return next((sign for sign in "|\t," if text.find(sign, start, end) >= 0), "")
-
-
-def _count(text: str, line: re.Match[str]) -> int:
-    return text.count(",", *line.span())
 
 
 @cache
@@ -183,13 +220,13 @@ def _rule() -> re.Pattern[str]:
 
 def _is_rule(text: str, start: int, end: int) -> bool:
     """Whether a line is the one that Markdown draws under a header."""
-    return text[start] in "|:- +" and _rule().fullmatch(text, start, end) is not None
+    return _rule().fullmatch(text, start, end) is not None
 
 
 def _cells(text: str, start: int, end: int, divider: str) -> Sequence[Cell]:
     if divider == "|":  # the bars at both ends divide nothing
         start, end = _trimmed(text, start, end, " \t\r>")
-        start += text[start] == "|"
+        start += text.startswith("|", start)
         end -= end > start and text[end - 1] == "|"
     cells: list[Cell] = []
     at = start
@@ -206,18 +243,18 @@ def _tags() -> re.Pattern[str]:
     return re.compile(r"<(/?)(table|tr|t[dh])(?![a-z])[^<>]{0,200}>")
 
 
-def _html_tables(text: str) -> Iterator[Sequence[Sequence[Cell]]]:
-    """The cells of each HTML table; one without tags inside is what can be read."""
+def _html_tables(text: str) -> Iterator[Rows]:
+    """The cells of each HTML table; what has tags inside is cut at the first."""
     rows: list[list[Cell]] = []
     opened = -1
     for tag in _tags().finditer(text):
         closing, name = tag[1] == "/", tag[2]
         if name in ("td", "th"):
+            rows = rows or [[]]
             if closing and opened >= 0 and len(rows[-1]) < MOST_CELLS:
                 rows[-1].append(_trimmed(text, opened, tag.start(), " \t\r\n"))
-            rows = rows or [[]]
             opened = -1 if closing else tag.end()
-        elif name == "tr" and not closing:
+        elif name == "tr" and not closing and len(rows) < MOST_ROWS:
             rows.append([])
         elif name == "table" and rows:
             yield rows
@@ -226,22 +263,20 @@ def _html_tables(text: str) -> Iterator[Sequence[Sequence[Cell]]]:
         yield rows
 
 
-def _in_table(views: FoldedViews, rows: Sequence[Sequence[Cell]]) -> Iterator[Labeled]:
-    """Each cell below a label in the first row, and each cell to the right of a label."""
+def _in_table(views: FoldedViews, rows: Rows) -> Iterator[Labeled]:
+    """Each cell to the right of a label, and each cell below a label in the first row."""
 
     def label(cell: Cell) -> str:
-        short = 0 < cell[1] - cell[0] <= LONGEST_LABEL
-        return views.lower[cell[0] : cell[1]] if short and _labels().search(views.lower, *cell) else ""
+        return views.lower[cell[0] : cell[1]].rstrip(": ") if 0 < cell[1] - cell[0] <= LONGEST_LABEL else ""
 
-    heads = {at: found for at, cell in enumerate(rows[0]) if (found := label(cell))} if len(rows) > 1 else {}
+    heads = {at: found for at, cell in enumerate(rows[0]) if _named_by(found := label(cell))}
     for number, row in enumerate(rows):
         for left, right in pairwise(row):
-            if (found := label(left)) and _is_cell(right):
+            if _is_cell(right) and _named_by(found := label(left)):
                 yield Labeled(found, *right)
-        if 0 < number < MOST_ROWS:
-            for at, found in heads.items():
-                if at < len(row) and _is_cell(row[at]):
-                    yield Labeled(found, *row[at])
+        for at, found in heads.items() if number else ():
+            if at < len(row) and _is_cell(row[at]):
+                yield Labeled(found, *row[at])
 
 
 def _is_cell(cell: Cell) -> bool:

@@ -115,29 +115,34 @@ def _english() -> re.Pattern[str]:
     return re.compile(rf"(?:Mrs?|Ms|Miss|Dr|Prof)(?:\.[ ]?|[ ])(?P<name>{word}(?:[ ](?:[A-Z]\.[ ])?{word}){{0,2}})")
 
 
+LOOSE_LABELS = (
+    *("代表", "联系人", "收件人", "收货人", "寄件人", "经办人", "法定代表人", "委托代理人", "姓名", "户名", "持卡人"),
+    *("申请人", "签收人", "投保人", "被保险人", "受益人", "借款人"),
+)
+
+
 @cache
 def _loose_label() -> re.Pattern[str]:
     """A label without a colon: 收件人 王小明, 户名 林志强, 甲方代表张三丰签字."""
-    labels = (
-        "联系人|收件人|收货人|寄件人|经办人|法定代表人|委托代理人|姓名|户名|持卡人|申请人|签收人|"
-        "投保人|被保险人|受益人|借款人"
-    )
     behind = "签字|签名|签署|出席|盖章|签收|发言"
     return re.compile(
-        rf"(?:{labels})(?: ?[|\t] ?| {{1,3}})(?P<name>[一-鿿]{{2,4}})(?![一-鿿])"
+        rf"(?:{'|'.join(LOOSE_LABELS[1:])})(?: ?[|\t] ?| {{1,3}})(?P<name>[一-鿿]{{2,4}})(?![一-鿿])"
         rf"|代表(?P<signs>[一-鿿]{{2,4}}?)(?={behind})"
     )
 
 
+LONGEST_SPEAKER = 72
+"""Characters before the colon of a speaker, with a bullet and a time."""
+
+
 @cache
 def _speaker() -> re.Pattern[str]:
-    """A name alone in front of a colon, at the beginning of a line, of a bullet, or behind a time in a chat."""
+    """A line from its beginning to the colon of a speaker: a name alone, or behind a bullet and a time."""
     mark = r"(?:[-*>•]{1,2} {0,2}|\*\*|[0-9]{1,3}[.、)] {0,2})?"
     time = r"(?:[\[(]?(?:[0-9/.-]{4,10} )?[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?[\])]?[ ,]{0,3})?"
     english = r"(?P<english>[A-Z][a-z]{1,14}(?: [A-Z]\.)? [A-Z][A-Za-z'’-]{1,20})"
     return re.compile(
-        rf"^[ \t]{{0,4}}{mark}{time}(?:(?P<name>[一-鿿]{{2,4}})|{english})(?:\*\*)? ?:(?=[ \t]{{0,3}}\S)(?!//)",
-        re.MULTILINE,
+        rf"[ \t]{{0,4}}{mark}{time}(?:(?P<name>[一-鿿]{{2,4}})|{english})(?:\*\*)? ?:(?=[ \t]{{0,3}}\S)(?!//)"
     )
 
 
@@ -190,7 +195,17 @@ def find_names(views: FoldedViews) -> Iterator[Hit]:
     title."""
     yield from _titled(views)
     yield from _behind_labels(views)
-    for found in _speaker().finditer(views.folded):
+    yield from _speakers(views.folded)
+
+
+def _speakers(text: str) -> Iterator[Hit]:
+    for at, _ in places(text, (":",)):
+        line = text.rfind("\n", max(0, at - LONGEST_SPEAKER), at) + 1
+        if not line and at > LONGEST_SPEAKER:
+            continue
+        found = _speaker().match(text, line)
+        if found is None or found.end() != at + 1:
+            continue
         name, english = found["name"], found["english"]
         if name and is_name(name):
             yield Hit(*found.span("name"), "speaker")
@@ -215,9 +230,10 @@ def is_name(text: str) -> bool:
 
 
 def _behind_labels(views: FoldedViews) -> Iterator[Hit]:
-    for loose in _loose_label().finditer(views.folded):
-        group = "name" if loose["name"] else "signs"
-        if is_name(loose[group]):
+    for at, _ in places(views.folded, LOOSE_LABELS):
+        loose = _loose_label().match(views.folded, at)
+        group = "name" if loose and loose["name"] else "signs"
+        if loose and is_name(loose[group]):
             yield Hit(*loose.span(group), "labeled_name")
     for value in _english_name().finditer(views.folded):
         label = _english_label().search(views.lower, max(0, value.start() - 40), value.start())

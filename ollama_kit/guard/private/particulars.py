@@ -60,7 +60,7 @@ def _birth_label() -> re.Pattern[str]:
 def _born_behind() -> re.Pattern[str]:
     """What behind a date makes it a birthday: 1982年6月15日出生, 5月3日是我生日, 1982年6月15日生。"""
     return re.compile(
-        r" ?(?:出生(?!率|证|医|人口|数)|生人|是(?:我|他|她|你|您)?的?生日(?![会礼蛋聚])|(?P<weak>生)(?=[,;。.)\s]|\Z))"
+        r"出生(?!率|证|医|人口|数)|生人|是(?:我|他|她|你|您)?的?生日(?![会礼蛋聚])|(?P<weak>生)(?=[,;。.)\s]|\Z)"
     )
 
 
@@ -79,12 +79,11 @@ def _birthdays(views: FoldedViews) -> Iterator[Hit]:
         value = day.match(views.lower, found.end()) if found else None
         if value and not views.lower[value.end() : value.end() + 1].isdigit():
             yield Hit(*value.span(), "birthday")
-    if "生" not in views.lower:
-        return
-    for mark in _born_behind().finditer(views.lower):
-        start = _date_before(views.lower, mark.start(), with_year=mark["weak"] is not None)
-        if start < mark.start():
-            yield Hit(start, mark.start(), "birthday")
+    for at, _ in places(views.lower, ("出生", "生人", "是", "生")):
+        mark = _born_behind().match(views.lower, at)
+        end = at - (views.lower[at - 1 : at] == " ")
+        if mark and (start := _date_before(views.lower, end, with_year=mark["weak"] is not None)) < end:
+            yield Hit(start, end, "birthday")
 
 
 def _date_before(text: str, end: int, *, with_year: bool) -> int:

@@ -35,19 +35,27 @@ def find_postal_addresses(views: FoldedViews) -> Iterator[Hit]:
 
 @cache
 def _house() -> re.Pattern[str]:
-    """A house number: 88号, 100弄; not 3号线, 5号文, 2号机."""
-    return re.compile(rf"{_NUMBER} ?[号弄](?![线文令机桌车码称段公检会])")
+    """The number before 号 or 弄."""
+    return re.compile(rf"{_NUMBER} ?\Z")
+
+
+_NO_HOUSE = frozenset("线文令机桌车码称段公检会")
+"""What makes 号 the end of another number: 3号线, 5号文, 2号机."""
+
+
+@cache
+def _block() -> re.Pattern[str]:
+    """The number before 栋, 号楼 and their like."""
+    return re.compile("(?:[0-9A-Za-z]{1,4}|[一二三四五六七八九十]{1,3}) ?\\Z")
 
 
 @cache
 def _room() -> re.Pattern[str]:
-    """A building with a number and what is inside it: 5栋2单元1201, 8号楼1502室."""
-    number = "(?:[0-9A-Za-z]{1,4}|[一二三四五六七八九十]{1,3})"
-    inside = (
-        "(?:[0-9一二三四五六七八九十]{1,3} ?(?:单元|门|层|楼) ?)?"
+    """What is inside a building with a number: 2单元1201, 1502室."""
+    return re.compile(
+        "(?:号楼|栋|幢|座|号) ?(?:[0-9一二三四五六七八九十]{1,3} ?(?:单元|门|层|楼) ?)?"
         "(?:[0-9]{3,4}[A-Za-z]?(?![0-9年月日元点人]) ?[室房户]?|[0-9]{1,4}[室房户])"
     )
-    return re.compile(rf"{number} ?(?:号楼|栋|幢|座|号) ?{inside}")
 
 
 @cache
@@ -87,20 +95,29 @@ def _building() -> re.Pattern[str]:
 
 
 def _chinese(views: FoldedViews) -> Iterator[Hit]:
-    text, done = views.folded, 0
-    for found in _house().finditer(text):
-        start = found.start()
-        if start < done or not start or text[start - 1] not in _STREETS | _PLACES:
-            continue
-        begin, done = _start_of(text, start), _end_of(text, found.end())
-        if text[start - 1] in _STREETS or done > found.end() or len(_towns().findall(text, begin, start)) > 1:
-            yield Hit(begin, done, "chinese_address")
+    yield from _houses(views.folded)
     done = 0
-    for found in _room().finditer(text):
-        start = found.start()
-        if start >= done and _building().search(text, max(0, start - 2), start):
-            done = _end_of(text, found.end())
-            yield Hit(_start_of(text, start), done, "chinese_address")
+    for at, _ in places(views.folded, ("号", "栋", "幢", "座")):
+        block, room = _block().search(views.folded, max(0, at - 5), at), _room().match(views.folded, at)
+        if not (block and room) or (start := block.start()) < done:
+            continue
+        if _building().search(views.folded, max(0, start - 2), start):
+            done = _end_of(views.folded, room.end())
+            yield Hit(_start_of(views.folded, start), done, "chinese_address")
+
+
+def _houses(text: str) -> Iterator[Hit]:
+    """House numbers behind a street: 88号, 100弄."""
+    done = 0
+    for at, _ in places(text, ("号", "弄")):
+        number = _house().search(text, max(0, at - 12), at)
+        if number is None or (start := number.start()) < done or text[at + 1 : at + 2] in _NO_HOUSE:
+            continue
+        if text[start - 1 : start] not in _STREETS | _PLACES:
+            continue
+        begin, done = _start_of(text, start), _end_of(text, at + 1)
+        if text[start - 1] in _STREETS or done > at + 1 or len(_towns().findall(text, begin, start)) > 1:
+            yield Hit(begin, done, "chinese_address")
 
 
 @cache
@@ -145,7 +162,7 @@ def _street() -> re.Pattern[str]:
     """A house number and a street; group `weak` for endings that are everyday words too."""
     name = r"(?:[NSEW]\.? )?(?:(?:[A-Z][A-Za-z'’.-]{0,20}|[0-9]{1,3}(?:st|nd|rd|th)) ){1,4}?"
     return re.compile(
-        rf"[0-9]{{1,5}}[A-Za-z]?(?:[-/][0-9]{{1,5}}[A-Za-z]?)?,? {name}(?:(?:{_STRONG})|(?P<weak>{_WEAK}))"
+        rf"[0-9][0-9]{{0,4}}[A-Za-z]?(?:[-/][0-9]{{1,5}}[A-Za-z]?)?,? {name}(?:(?:{_STRONG})|(?P<weak>{_WEAK}))"
         "(?![A-Za-z0-9])"
         r"(?: [NSEW]{1,2}\b)?"
     )
@@ -153,7 +170,7 @@ def _street() -> re.Pattern[str]:
 
 @cache
 def _box() -> re.Pattern[str]:
-    return re.compile(r"(?<![A-Za-z])P\.? ?O\.? ?Box [0-9]{1,6}(?![0-9])")
+    return re.compile(r"P\.? ?O\.? ?Box [0-9]{1,6}(?![0-9])")
 
 
 @cache
@@ -218,8 +235,10 @@ def _english(views: FoldedViews) -> Iterator[Hit]:
         unit = _unit_before().search(text, max(0, start - 50), start)
         done = end
         yield Hit(unit.start() if unit else start, end, "english_address")
-    for found in _box().finditer(text):
-        yield Hit(found.start(), _tail(text, found.end())[0], "english_address")
+    for at, _ in places(text, ("Box ",)):
+        found_box = _box().search(text, max(0, at - 6), at + 11)
+        if found_box:
+            yield Hit(found_box.start(), _tail(text, found_box.end())[0], "english_address")
 
 
 def _tail(text: str, end: int) -> tuple[int, bool]:

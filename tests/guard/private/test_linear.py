@@ -35,7 +35,6 @@ UNBOUNDED = {
     "credentials._secret_alphabet": "whole match, and only on a value",
     "credentials._one_word": "whole match, and only on a value of at most 64 characters",
     "credentials._number": "whole match, and only on a value of at most 64 characters",
-    "labeled_cells._lines": "one class; a line is read once",
     "labeled_cells._rule": "one class, and only a whole line",
     "credentials.key_block": "ends at the next five dashes, so that no part is read twice",
 }

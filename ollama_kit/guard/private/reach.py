@@ -58,11 +58,12 @@ def is_settled(text: str, start: int, end: int) -> bool:
 
 def _behind(before: str) -> Reach:
     """What the text in front alone decides."""
-    if (tag := _open_tag(before)) is not None:
-        return "address" if _carries().search(tag) else "attribute"
-    if _in_element(before) or _address().search(_last_word(before)) or _css().search(before):
+    if _address().search(_last_word(before)) or _css().search(before) or _in_target(before) or _in_element(before):
         return "address"
-    return "address" if _in_target(before) else "text"
+    tag = _open_tag(before)
+    if tag is None:
+        return "text"
+    return "address" if _carries().search(tag) else "attribute"
 
 
 # -- addresses
@@ -208,7 +209,7 @@ def _target_ends() -> re.Pattern[str]:
 def _target() -> re.Pattern[str]:
     """What in round brackets is the target of a link, and no remark."""
     address = r"[a-z][a-z0-9+.-]{1,15}:|[/#?.\\]|www\.|[^()\s]{0,500}(?:/|\.[a-z]{2})"
-    return re.compile(rf"\(\s{{0,3}}<?(?:{address})", re.IGNORECASE)
+    return re.compile(rf"\([ \t]{{0,3}}<?(?:{address})", re.IGNORECASE)
 
 
 def _opens_target(before: str, after: str) -> bool:

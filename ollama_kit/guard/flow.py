@@ -43,6 +43,7 @@ from ollama_kit.guard.verdict import Reader, Verdict, correction
 from ollama_kit.records.report import Attempt, Evidence, Finding, Report
 from ollama_kit.structured.derivation import Grammar
 from ollama_kit.structured.schema import Schema
+from ollama_kit.structured.stand_ins import admit_stand_ins
 from ollama_kit.text.language import language_of
 
 RETRIED = frozenset({"schema", "not_json", "evidence", "empty", "runaway", "incomplete"})
@@ -168,6 +169,7 @@ class _Call:
         rules = self.policy.setting("restore") or RestoreRules()
         self.reader = Reader(self.pipeline, Restorer(self.placeholders, broken, rules))
         self.answer_context = self._answer_context()
+        self.grammars = tuple(admit_stand_ins(grammar, self.placeholders.values) for grammar in self.grammars)
 
     def _answer_context(self) -> AnswerContext:
         """What answers are checked against, in the caller's own words."""

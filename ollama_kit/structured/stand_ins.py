@@ -1,8 +1,8 @@
 """Lets a grammar take the placeholder of a hidden value wherever the value itself would have to fit.
 
 A model that sees `[PHONE_1]` cannot write the eleven digits that `^1[0-9]{10}$` asks for: held to them, it would have
-to invent a number. So each string of the grammar with a pattern, a format or a list of words takes a placeholder as well,
-and lengths get room for some. What it stands for is checked against the whole schema, once it is back.
+to invent a number. So each string of the grammar with a pattern, a format or a list of words takes a placeholder as
+well, and lengths get room for some. What it stands for is checked against the whole schema, once it is back.
 """
 
 from __future__ import annotations

@@ -12,9 +12,10 @@ from hypothesis import given, settings, strategies as st
 from ollama_kit.guard.private.placeholders import Placeholders
 from ollama_kit.guard.private.policy_keys import RestoreRules
 from ollama_kit.guard.private.restoring import Restorer
+from tests.intensity import examples
 
 PASSWORD, PHONE = "Tr0ub4dor&3", "13800138000"
-SETTINGS = settings(deadline=None, max_examples=300)
+SETTINGS = settings(deadline=None, max_examples=examples(1_000))
 
 
 def hidden() -> Placeholders:

@@ -107,14 +107,12 @@ def _cells(row: AuditRow) -> tuple[str, ...]:
 def _write(path: Path, lines: Iterator[str], *, bom: bool) -> None:
     """Writes beside, then renames. A CSV gets a byte order mark: without it Excel reads the local code page."""
     from ollama_kit.errors import UsageError
+    from ollama_kit.text.private_files import replacing
 
-    beside = path.with_name(path.name + ".part")
     try:
-        with beside.open("w", encoding="utf-8-sig" if bom else "utf-8", newline="\n") as file:
+        with replacing(path) as file:
+            file.write(b"\xef\xbb\xbf" if bom else b"")
             for line in lines:
-                file.write(line + "\n")
-        beside.replace(path)
+                file.write(f"{line}\n".encode())
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error
-    finally:
-        beside.unlink(missing_ok=True)

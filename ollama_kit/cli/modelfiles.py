@@ -61,7 +61,7 @@ def init_command(folder: Path) -> None:
             click.echo(f"kept     {path}")
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(path, text)
+        write_text(path, text, private=False)
         click.echo(f"created  {path}")
     click.echo(f"Next: cd {folder} && ollama-kit build my-assistant", err=True)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 from ollama_kit.errors import SpecError
-from ollama_kit.text.encodings import decode
+from ollama_kit.text.encodings import decode, write_bytes
 
 KEY = "context"
 AFTER = ("from", "extends", "spec")
@@ -24,12 +23,7 @@ def set_context(path: Path, tokens: int) -> bool:
     changed = with_context(text, tokens, path)
     if changed == text:
         return False
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        beside.write_bytes(changed.encode(encoding))
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    write_bytes(path, changed.encode(encoding), private=False)
     return True
 
 

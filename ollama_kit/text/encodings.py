@@ -8,8 +8,9 @@ anything and so would turn a wrong guess into wrong text.
 from __future__ import annotations
 
 import codecs
-import os
 from pathlib import Path
+
+from ollama_kit.text.private_files import replacing
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -51,16 +52,12 @@ def _by_zeros(data: bytes) -> str | None:
     return "utf-16-le" if odd else "utf-16-be"
 
 
-def write_text(path: Path, text: str) -> None:
-    """Writes UTF-8 with LF, whole or not at all."""
-    write_bytes(path, text.encode("utf-8"))
+def write_text(path: Path, text: str, *, private: bool = True) -> None:
+    """Writes UTF-8 with LF, whole or not at all; for its owner alone, unless it is not `private`."""
+    write_bytes(path, text.encode("utf-8"), private=private)
 
 
-def write_bytes(path: Path, content: bytes) -> None:
+def write_bytes(path: Path, content: bytes, *, private: bool = True) -> None:
     """Writes a file whole or not at all: to a temporary name next to it first, then renamed."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        partial.write_bytes(content)
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    with replacing(path, private=private) as file:
+        file.write(content)

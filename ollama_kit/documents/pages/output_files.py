@@ -41,7 +41,7 @@ def make_folder(folder: Path) -> Path:
         with TemporaryFile(dir=folder):  # the only answer that all systems give: permissions alone do not tell
             pass
     except OSError as problem:
-        raise _unwritable(folder, problem) from problem
+        raise unwritable(folder, problem) from problem
     return folder
 
 
@@ -57,12 +57,13 @@ def write_all(folder: Path, contents: Mapping[str, str | bytes]) -> tuple[Path, 
         try:
             write_bytes(path, content.encode("utf-8") if isinstance(content, str) else content)
         except OSError as problem:
-            raise _unwritable(path, problem) from problem
+            raise unwritable(path, problem) from problem
         paths.append(path)
     return tuple(paths)
 
 
-def _unwritable(path: Path, problem: OSError) -> UsageError:
+def unwritable(path: Path, problem: OSError) -> UsageError:
+    """The error for a file that cannot be written."""
     return UsageError(
         f"{path} cannot be written: {problem.strerror or problem}",
         hint=(

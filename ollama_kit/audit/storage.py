@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ollama_kit.errors import AuditError
-from ollama_kit.text.private_files import create_private
+from ollama_kit.text.private_files import create_private, make_own_folder
 
 SCHEMA_VERSION = 1  # SQLite's user_version
 APPLICATION_ID = 0x6F6B6175  # "okau": tells our file from another program's
@@ -47,7 +47,7 @@ def open_for_writing(path: Path, timeout_s: float) -> sqlite3.Connection:
     """A connection to the file at `path`, made where there is none, readable by its owner only. Threads may share it
     if they take turns. AuditError where it cannot be used."""
     with translated(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_own_folder(path.parent)
         create_private(path)
         connection = _connect(path, timeout_s)
         try:

@@ -12,6 +12,7 @@ from pathlib import Path
 from ollama_kit import resources
 from ollama_kit.errors import GGUFError
 from ollama_kit.text.encodings import write_text
+from ollama_kit.text.private_files import make_own_folder
 
 PIECE_BYTES = 2**20
 
@@ -131,7 +132,7 @@ def _recall(memory: Path, key: dict[str, object]) -> str | None:
 def _remember(memory: Path, entry: dict[str, object]) -> None:
     """Best effort: a cache folder that cannot be written costs time, not the build."""
     try:
-        memory.parent.mkdir(parents=True, exist_ok=True)
+        make_own_folder(memory.parent)
         write_text(memory, json.dumps(entry))
     except OSError:
         return

@@ -59,6 +59,14 @@ def replacing(path: Path, *, private: bool = True) -> Iterator[BinaryIO]:
         raise
 
 
+def make_own_folder(folder: Path) -> None:
+    """A folder that not everybody may write into, with those around it; one that is there stays as it is."""
+    if folder.is_dir():
+        return
+    make_own_folder(folder.parent)
+    folder.mkdir(mode=0o775, exist_ok=True)
+
+
 def require_private_folder(folder: Path) -> None:
     """Returns if not everybody may write into the folder; PermissionError otherwise."""
     if os.name != "nt" and folder.stat().st_mode & stat.S_IWOTH and _keeps_rights(folder):

@@ -18,6 +18,7 @@ from typing import Any
 from ollama_kit import resources
 from ollama_kit.errors import ProtocolError
 from ollama_kit.text.encodings import write_bytes
+from ollama_kit.text.private_files import make_own_folder
 from ollama_kit.tokens.tokenizer import Tokenizer
 from ollama_kit.tokens.vocabulary import KEYS
 
@@ -98,5 +99,5 @@ def _header(body: bytes) -> bytes:
 
 
 def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_own_folder(path.parent)
     write_bytes(path, content)

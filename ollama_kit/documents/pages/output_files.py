@@ -16,6 +16,7 @@ from ollama_kit.documents.pages.escaping import one_line
 from ollama_kit.errors import UsageError, nearest_names
 from ollama_kit.text.characters import cut_before
 from ollama_kit.text.encodings import write_bytes
+from ollama_kit.text.private_files import make_own_folder
 
 
 def chosen_formats(formats: Iterable[str], known: Sequence[str], what: str) -> tuple[str, ...]:
@@ -37,7 +38,7 @@ def chosen_formats(formats: Iterable[str], known: Sequence[str], what: str) -> t
 def make_folder(folder: Path) -> Path:
     """The folder, which is made if need be; UsageError where it cannot be made or nothing can be written into it."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_own_folder(folder)
         with TemporaryFile(dir=folder):  # the only answer that all systems give: permissions alone do not tell
             pass
     except OSError as problem:

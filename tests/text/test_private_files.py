@@ -14,8 +14,10 @@ from ollama_kit.builder.build_records import BuildRecord, keep_build_record
 from ollama_kit.documents.pages.output_files import write_all
 from ollama_kit.errors import OllamaKitError
 from ollama_kit.jobs.ledger import Ledger, Outcome
+from ollama_kit.server import blobs
 from ollama_kit.text.encodings import write_bytes, write_text
 from ollama_kit.text.private_files import create_private, replacing
+from ollama_kit.tokens import store
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no such rights")
 
@@ -70,6 +72,15 @@ def test_what_holds_text_is_for_its_owner_alone(writer: str, tmp_path: Path) -> 
     written = list(folder.iterdir())
     assert written
     assert {rights(path) for path in written} == {0o600}
+
+
+def test_caches_are_for_their_owner_alone_or_are_not(tmp_path: Path, shared: Path) -> None:
+    """What is read again later: tokenizers and digests of files."""
+    store._write(tmp_path / "cache" / "tokenizer", b"text")
+    blobs._remember(tmp_path / "cache" / "digests.json", {"digest": "a"})
+    assert {rights(path) for path in (tmp_path / "cache").iterdir()} == {0o600}
+    blobs._remember(shared / "digests.json", {"digest": "a"})
+    assert list(shared.iterdir()) == []
 
 
 def test_the_files_that_sqlite_keeps_beside_have_the_same_rights(tmp_path: Path) -> None:

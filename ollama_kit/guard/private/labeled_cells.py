@@ -169,7 +169,8 @@ def _below(views: FoldedViews, lines: Sequence[Cell]) -> Iterator[Labeled]:
             below = _line_end(text, below) + 1
             if value[0] < value[1] and not text.startswith("```", after):
                 break
-        if _is_cell(value):
+        same_table = text.find(",", *line) >= 0 <= text.find(",", *value)
+        if _is_cell(value) and not same_table:
             label = views.lower[max(start, end - LONGEST_LABEL) : end]
             yield Labeled(label, *_bare(text, label, *value))
 

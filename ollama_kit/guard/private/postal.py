@@ -202,8 +202,8 @@ def _unit_before() -> re.Pattern[str]:
 @cache
 def _town() -> re.Pattern[str]:
     """A town, district or country behind a street."""
-    word = r"[A-Z][a-z'’.-]{1,20}"
-    code = r" (?:[A-Z]{2} [0-9]{5}|[A-Z]{1,2}[0-9]|[0-9]{5,6}(?![0-9]))"
+    word = r"(?:[A-Z][a-z'’.-]{1,20}|USA?|UK|PRC)"
+    code = r" (?:[A-Z]{2,3} [0-9]{4,5}|[A-Z]{1,2}[0-9]|[0-9]{5,6}(?![0-9]))"
     words = rf"{word}(?: {word}){{0,2}}"
     return re.compile(rf"(?:, {words}(?= ?(?:[,.;)\n]|\Z)|{code})| {words}(?=, [A-Z]|{code}))")
 
@@ -212,7 +212,7 @@ def _town() -> re.Pattern[str]:
 def _code() -> re.Pattern[str]:
     """A post code: ST 12345, SW1A 2AA, 100022."""
     return re.compile(
-        r",? (?:[A-Z]{2} [0-9]{5}(?:-[0-9]{4})?|[A-Z]{1,2}[0-9][0-9A-Z]? ?[0-9][A-Z]{2}"
+        r",? (?:[A-Z]{2,3} [0-9]{4,5}(?:-[0-9]{4})?|[A-Z]{1,2}[0-9][0-9A-Z]? ?[0-9][A-Z]{2}"
         r"|[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]"
         r"|[0-9]{5,6})(?![0-9A-Za-z])"
     )

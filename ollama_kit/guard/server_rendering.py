@@ -90,7 +90,7 @@ class ServerRendering:
         except ServerRefused as error:
             if error.reason != "template":
                 raise
-            return Rendered(refusal=error.message)
+            return Rendered(refusal=error.message.partition(f"refused with {error.status}: ")[2] or error.message)
         text = wire.rendered(reply)
         if text is None:  # it has answered instead: a proxy, or a server of another make
             self.known.is_served = False

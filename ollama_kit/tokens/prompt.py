@@ -184,7 +184,10 @@ def refused_turn(facts: PromptFacts, request: PromptRequest) -> int | None:
     """The first of the caller's turns at which the template refuses the conversation, by rendering it turn by turn;
     None where that cannot be told here."""
     for end in range(1, len(request.turns) + 1):
-        part = replace(request, turns=request.turns[:end])
+        turns = request.turns[:end]
+        if turns[-1].role == "assistant" and end < len(request.turns):
+            turns = (*turns, Turn("user", "x"))  # else it would be a beginning that is to be continued
+        part = replace(request, turns=turns)
         try:
             render_prompt(facts, conversation_of(facts, part), request.now)
         except TemplateRefusal:

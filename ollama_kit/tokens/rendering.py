@@ -48,11 +48,11 @@ _SAID = Turn("assistant", "\u3000two\n")
 
 SAMPLES: Mapping[str, tuple[Turn, ...]] = {
     "plain": (_ASKED,),
-    "system": (Turn("system", " Be terse.\n"), _ASKED),
+    "system": (Turn("system", " Be brief.\n"), _ASKED),
     "turns": (_ASKED, _SAID, _ASKED),
     "thought": (_ASKED, Turn("assistant", "<think>\nbecause\n</think>\n\na"), _ASKED),
     "prefill": (_ASKED, Turn("assistant", "Once upon ")),
-    "late_system": (_ASKED, _SAID, Turn("system", "Be rude."), _ASKED),
+    "late_system": (_ASKED, _SAID, Turn("system", "Be loud."), _ASKED),
     "neighbors": (_ASKED, Turn("user", "and"), _SAID, _SAID, _ASKED),
     "two_systems": (Turn("system", "One."), Turn("system", "Two."), _ASKED),
     "tools": (_ASKED,),

@@ -7,6 +7,7 @@ template has other attributes or methods than the engine gives it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import lru_cache
@@ -131,7 +132,8 @@ class _Environment(ImmutableSandboxedEnvironment):
         if len(source) > MOST_CHARACTERS:
             raise TemplateBeyondSubset(f"a template of {len(source):,} characters")
         try:
-            tree = self.parse(source)
+            # The engine drops a line end before a block that begins the file.
+            tree = self.parse(re.sub(r"\A\n(?=[ \t]*\{%)", "{#\n#}", source))
             for node in tree.find_all(_UNKNOWN_TAGS):
                 raise TemplateBeyondSubset(f"the engine has no {type(node).__name__.lower()}", line=node.lineno)
             for loop in tree.find_all(nodes.For):

@@ -112,7 +112,7 @@ class _Call:
             raise UsageError(f"the policy turns on stages that this call cannot run: {missing}")
         self.placeholders = self.pipeline.context.placeholders
         self.findings: list[Finding] = []
-        self.rendering = ServerRendering(profile, request.options)
+        self.rendering = ServerRendering(profile, request.options, self.budget.deadline)
         self.counting = PromptCounter(
             profile, request.think, request.tools, around.count_exactly, server=self.rendering
         )

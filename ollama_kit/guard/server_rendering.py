@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -17,7 +17,7 @@ from ollama_kit.guard.conversation import Message, sent_message
 from ollama_kit.guard.profile import Profile
 from ollama_kit.modelfile.versions import supports
 from ollama_kit.server import wire
-from ollama_kit.server.wire import JSON, Call
+from ollama_kit.server.wire import JSON, Call, Deadline
 from ollama_kit.specs.model import Think
 from ollama_kit.tokens.chat_template import Turn
 from ollama_kit.tokens.chat_template.template_errors import TemplateBeyondSubset, TemplateError, TemplateRefusal
@@ -57,10 +57,11 @@ class Rendered:
 @dataclass(frozen=True)
 class ServerRendering:
     """The server's renderings for the calls of one model. `options` are those of the call, so that the model is not
-    loaded with others."""
+    loaded with others; `deadline` gives that of the call, since a rendering may have to load the model."""
 
     profile: Profile
     options: Mapping[str, Any] = field(default_factory=dict)
+    deadline: Callable[[], Deadline | None] = lambda: None
     _answers: dict[str, Rendered] = field(default_factory=dict)
 
     @property
@@ -156,7 +157,7 @@ class ServerRendering:
 
     def _rendered(self, messages: Sequence[JSON], tools: Sequence[Mapping[str, Any]], think: Think) -> Rendered:
         body = self._body(messages, tools, think)
-        call = wire.render(body)
+        call = replace(wire.render(body), deadline=self.deadline())
         key = hashlib.sha256(call.sent).hexdigest()
         if key not in self._answers:
             raise Question(call, key)

@@ -31,6 +31,7 @@ from ollama_kit.tokens.prompt import PromptCount, said_tokens
 from ollama_kit.tokens.rendering import forget_renderings
 from ollama_kit.tokens.store import forget_loaded
 from ollama_kit.tokens.tokenizer import Tokenizer
+from tests.guard.calling import WAYS, ask
 from tests.guard.conftest import CHATML, byte_vocabulary
 from tests.models.vocabularies import vocabulary
 from tests.scripted import Reply, ScriptedServer, SeenRequest, as_json, chat, error, show
@@ -165,6 +166,15 @@ def test_a_server_that_answers_instead_is_asked_once() -> None:
     assert {report.predicted_as for report in reports} == {"approximate"}
     assert len(asked(server)) == 1
     assert asked(server)[0]["options"]["num_predict"] == 1
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_of_calling_asks_alike(way: str) -> None:
+    """Blocking and awaited, whole and streamed."""
+    with served(renders=engine_of(JINJA)) as server:
+        ended = ask(way, server, messages=[Message("system", "s"), Message("user", "hello")])
+        assert ended.value == "fine"
+        assert len(asked(server)) == 2
 
 
 MODELFILE = "FROM /models/blobs/sha256-" + "a" * 64 + "\nTEMPLATE {{ .Prompt }}\nRENDERER qwen3.5\nPARSER qwen3.5\n"

@@ -273,8 +273,12 @@ class TurnsRefused(OllamaKitError):
     )
 
     def __init__(self, message: str, *, turn: int | None = None, hint: Hint | None = None) -> None:
-        self.turn = turn
+        self._turn = turn
         super().__init__(message, hint=hint)
+
+    @property
+    def turn(self) -> int | None:
+        return self._turn
 
 
 class GuardBlocked(OllamaKitError):

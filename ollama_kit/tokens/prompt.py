@@ -177,7 +177,10 @@ def render_prompt(facts: PromptFacts, conversation: RenderInput, now: datetime |
         raise TemplateError(f"the prompt is written by the server's own renderer {facts.renderer!r}")
     if facts.template in ("", DEFAULT_TEMPLATE) and _reaches(facts.version, OWN_TEMPLATES):
         raise TemplateError("without a TEMPLATE the prompt may be ChatML, by the engine's own Jinja, or the bare text")
-    return ChatTemplate.parse(facts.template).render(conversation)
+    rendered = ChatTemplate.parse(facts.template).render(conversation)
+    if facts.ends.adds_bos and _reaches(facts.version, OWN_TEMPLATES):  # it is not put there twice
+        return rendered.removeprefix("<bos>")
+    return rendered
 
 
 def refused_turn(facts: PromptFacts, request: PromptRequest) -> int | None:

@@ -19,6 +19,7 @@ from ollama_kit.tokens.chat_template.turns import RenderInput, assemble
 from ollama_kit.tokens.native.engine_values import Budget
 from ollama_kit.tokens.native.jinja_sandbox import JinjaTemplate
 from ollama_kit.tokens.native.native_prompt import TWO_AT_THE_END, NativeTemplate
+from ollama_kit.tokens.rendering import SAMPLES, TOOL
 from ollama_kit.tokens.tokenizer import EndTokens, Tokenizer
 from tests.intensity import examples
 from tests.models.tiny import tiny_model
@@ -134,7 +135,7 @@ def as_ollama_sends(conversation: RenderInput) -> dict[str, Any]:
                 {
                     "type": "function",
                     "index": 0,
-                    "function": {"name": call.name, "arguments": json.dumps(dict(call.arguments))},
+                    "function": {"name": call.name, "arguments": _arguments(call)},
                 }
                 for call in turn.tool_calls
             ]
@@ -146,15 +147,26 @@ def as_ollama_sends(conversation: RenderInput) -> dict[str, Any]:
     return {"messages": messages, **({"tools": tools} if tools else {}), "chat_template_kwargs": kwargs}
 
 
+def _arguments(call: ToolCall) -> str:
+    """The arguments as Go writes them: in the order given, what is nested by its keys."""
+    members = (f"{json.dumps(key)}:{json.dumps(value, sort_keys=True)}" for key, value in call.arguments.items())
+    return "{" + ",".join(members) + "}"
+
+
 def _function(given: Any) -> dict[str, Any]:
     """A function with its keys in the order of Ollama's structs; what is empty is left out."""
     properties = {
-        name: {"type": "string", **_given("description", about["description"])}
+        name: {key: _by_keys(about[key]) for key in ("type", "items", "description", "enum") if about.get(key)}
         for name, about in given["parameters"]["properties"].items()
     }
     needed = _given("required", given["parameters"]["required"])
     parameters = {"type": "object", **needed, "properties": properties}
     return {"name": given["name"], **_given("description", given["description"]), "parameters": parameters}
+
+
+def _by_keys(value: Any) -> Any:
+    """A value that Go does not know the type of: its keys in order."""
+    return dict(sorted(value.items())) if isinstance(value, dict) else value
 
 
 def _given(key: str, value: Any) -> dict[str, Any]:
@@ -184,6 +196,20 @@ def test_any_conversation_is_rendered_as_the_engine_does(
         return
     assert ours == theirs
     assert tiny_tokenizer.count(ours) == engines[name].tokens(ours)
+
+
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_the_samples_come_out_alike(engines: dict[str, Engine], tiny_tokenizer: Tokenizer, name: str) -> None:
+    """Each conversation by which a server is compared with us: the five templates agree with a running llama.cpp."""
+    for feature, said in SAMPLES.items():
+        asked = RenderInput(said, tools=(TOOL,) if feature == "tools" else (), think=True)
+        theirs = engines[name].rendered(as_ollama_sends(asked))
+        try:
+            ours = NativeTemplate(template(name), tiny_tokenizer.end_tokens).render(asked, datetime.now())
+        except TemplateRefusal:
+            assert theirs is None, feature
+            continue
+        assert ours == theirs, feature
 
 
 @pytest.fixture(scope="module")

@@ -174,7 +174,7 @@ def _given(key: str, value: Any) -> dict[str, Any]:
 
 
 @given(st.sampled_from(TEMPLATES), TURNS, TOOLS, st.sampled_from([True, False, "low"]))
-@settings(max_examples=examples(2000), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(1000), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_conversation_is_rendered_as_the_engine_does(
     engines: dict[str, Engine],
     tiny_tokenizer: Tokenizer,
@@ -222,7 +222,7 @@ def tiny_tokenizer() -> Tokenizer:
 
 def render(text: str, **values: Any) -> str:
     """A template alone, for one user turn."""
-    budget = Budget(50_000, 1_000_000)
+    budget = Budget(10_000, 300_000)
     messages = [{"role": "user", "content": "0"}]
     known = {
         "messages": messages,
@@ -301,15 +301,15 @@ HOSTILE = {
     "much literal text": "{% for a in range(99999) %}" + "x" * 1000 + "{% endfor %}",
     "literal text in a macro": "{% macro f() %}" + "x" * 1000 + "{% endmacro %}{% set n = namespace(l=[]) %}"
     "{% for a in range(99999) %}{% set n.l = n.l + [f()] %}{% endfor %}",
-    "a wide indent": "{{ {'a': 1} | tojson(indent=999999999) }}" * 50 + "{{ 'a\nb' | indent(999999999) }}" * 2000,
+    "a wide indent": "{{ {'a': 1} | tojson(indent=999999999) }}" * 50 + "{{ 'a\nb' | indent(999999999) }}" * 400,
     "splitting": "{% set s = 'ab' * 90000 %}{% for a in range(999) %}{% set x = s.split('b') %}{% endfor %}",
     "megabytes": "x" * 3_000_000,
     "parentheses": "{{ " + "(" * 20_000 + "1" + ")" * 20_000 + " }}",
-    "nested ifs": "{% if true %}" * 5_000 + "{% endif %}" * 5_000,
-    "a long sum": "{{ " + "1 + " * 20_000 + "1 }}",
+    "nested ifs": "{% if true %}" * 3_000 + "{% endif %}" * 3_000,
+    "a long sum": "{{ " + "1 + " * 6_000 + "1 }}",
     "a date of its own": "{{ strftime_now('%Y' * 999) }}" * 2,
     "a long format": "{{ strftime_now('%9999999Y') }}" * 2000,
-    "numbers of text": "{{ ('9' * 90000) | int }}" * 2000,
+    "numbers of text": "{{ ('9' * 90000) | int }}" * 200,
     "reaching Python": "{{ ''.__class__.__mro__[1].__subclasses__()[0]() }}",
     "reaching the loop's code": "{% for a in [1] %}{{ loop.__init__.__globals__.x() }}{% endfor %}",
     "reaching the environment": "{{ self._TemplateReference__context.environment.x() }}",

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         SourceError as SourceError,
         SpecError as SpecError,
         SpecNotFound as SpecNotFound,
+        TurnsRefused as TurnsRefused,
         UsageError as UsageError,
     )
     from ollama_kit.guard.conversation import Document as Document, Message as Message

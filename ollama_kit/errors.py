@@ -21,6 +21,7 @@
     │   └── BuildMismatch          the server does not hold what was sent
     ├── RemoteHostRefused          text would leave this machine, which the caller has not allowed
     ├── ContextOverflow            the prompt does not fit: tokens needed, tokens available
+    ├── TurnsRefused               the model's chat template does not take the turns as they are
     ├── GuardBlocked               a guard stage refused the text: stage and reason
     ├── SchemaError                the JSON Schema of a call is not valid
     ├── AuditError                 the audit cannot be written or read
@@ -258,6 +259,26 @@ class ContextOverflow(OllamaKitError):
     def __init__(self, message: str, *, needed_tokens: int, available_tokens: int, hint: Hint | None = None) -> None:
         self.needed_tokens, self.available_tokens = needed_tokens, available_tokens
         super().__init__(message, hint=hint)
+
+
+class TurnsRefused(OllamaKitError):
+    """The model's chat template raises at the conversation, so that the server would answer with an error. `turn` is
+    the message at which it does, counted from 0; None where that is not known."""
+
+    code = "turns"
+    exit_code = 2
+    default_hint = (
+        "Put one system message at most, and first; then user and assistant in turn, beginning with the user.",
+        "最多一条 system 消息且须在最前，其后 user 与 assistant 依次交替，并以 user 开头。",
+    )
+
+    def __init__(self, message: str, *, turn: int | None = None, hint: Hint | None = None) -> None:
+        self._turn = turn
+        super().__init__(message, hint=hint)
+
+    @property
+    def turn(self) -> int | None:
+        return self._turn
 
 
 class GuardBlocked(OllamaKitError):

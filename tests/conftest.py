@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from ollama_kit.tokens.rendering import forget_renderings
 from tests import needs
 from tests.models import tiny, vocabularies
 from tests.realserver import api
@@ -154,6 +155,7 @@ def isolated_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.
     monkeypatch.setenv("OLLAMA_KIT_CACHE", str(own / "cache"))
     monkeypatch.setenv("OLLAMA_KIT_LANG", "en")
     monkeypatch.setenv("OLLAMA_KIT_PLUGINS", "none")
+    forget_renderings()
 
 
 @pytest.fixture(scope="session")

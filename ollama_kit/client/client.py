@@ -63,9 +63,9 @@ class Client(BaseClient):
         `documents` are untrusted texts; `schema` is a JSON Schema as dict or path, a pydantic model or a dataclass;
         `how` are `think`, `options` (Ollama's; num_predict bounds the answer), `tools`, `policy` and `reduce`.
 
-        Raises ContextOverflow where the prompt does not fit, GuardBlocked where the policy refuses a text,
-        OutputInvalid where no attempt was valid, ServerError where the server is at fault, RemoteHostRefused where
-        the text would leave this machine unasked.
+        Raises ContextOverflow where the prompt does not fit, TurnsRefused where the model's template does not take the
+        turns as they are, GuardBlocked where the policy refuses a text, OutputInvalid where no attempt was valid,
+        ServerError where the server is at fault, RemoteHostRefused where the text would leave this machine unasked.
         """
         request = self._request(model, messages, documents, how)
         return self._result(self._drive(request, schema, how, self.profile))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from ollama_kit.guard.conversation import Message, Request
+from ollama_kit.guard.conversation import Request, sent_message
 from ollama_kit.guard.fit import Fitted
 from ollama_kit.guard.profile import Profile
 from ollama_kit.guard.streamed_reply import StreamedReply
@@ -42,7 +41,7 @@ def request_call(
         return wire.generate({**body, "prompt": request.raw, "raw": True})
     if request.tools and tools:
         body["tools"] = [dict(tool) for tool in request.tools]
-    return wire.chat({**body, "messages": [_turn(message) for message in fitted.messages]})
+    return wire.chat({**body, "messages": [sent_message(message) for message in fitted.messages]})
 
 
 def record(number: int, heard: StreamedReply, verdict: Verdict, call: Call, seconds: float) -> Attempt:
@@ -61,15 +60,3 @@ def record(number: int, heard: StreamedReply, verdict: Verdict, call: Call, seco
         answer_tokens=heard.last.get("eval_count"),
         seconds=seconds,
     )
-
-
-def encoded(data: bytes) -> str:
-    """Bytes as JSON carries them: base64."""
-    return base64.b64encode(data).decode("ascii")
-
-
-def _turn(message: Message) -> dict[str, Any]:
-    calls = {"tool_calls": [dict(call) for call in message.tool_calls]} if message.tool_calls else {}
-    images = {"images": [encoded(image.data) for image in message.prepared_images]} if message.images else {}
-    tool = {"tool_name": message.tool_name} if message.tool_name else {}
-    return {"role": message.role, "content": message.content, **calls, **images, **tool}

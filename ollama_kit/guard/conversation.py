@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ollama_kit.errors import UsageError
@@ -70,6 +71,44 @@ def messages_from(messages: str | Sequence[MessageLike] | MessageLike) -> tuple[
     if isinstance(messages, Message | Mapping):
         return (_message(messages, 0),)
     return tuple(_message(message, at) for at, message in enumerate(messages))
+
+
+def in_turn(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """The turns with neighbors of one role as one, by a blank line: what a Go template gets anyway, and what other
+    renderers need. What tools answered stays apart, and so does an answer that calls a tool.
+
+    >>> [turn.content for turn in in_turn((Message("user", "a"), Message("user", "b")))]
+    ['a\\n\\nb']
+    """
+    joined: list[Message] = []
+    for message in messages:
+        before = joined[-1] if joined else None
+        if before is None or before.role != message.role or message.role == "tool" or before.tool_calls:
+            joined.append(message)
+            continue
+        content = "\n\n".join(text for text in (before.content, message.content) if text)
+        joined[-1] = replace(
+            before,
+            content=content,
+            trusted=before.trusted and message.trusted,
+            keep=before.keep or message.keep,
+            tool_calls=message.tool_calls,
+            images=(*before.images, *message.images),
+        )
+    return tuple(joined)
+
+
+def sent_message(message: Message) -> dict[str, Any]:
+    """A turn as `/api/chat` takes it."""
+    calls = {"tool_calls": [dict(call) for call in message.tool_calls]} if message.tool_calls else {}
+    images = {"images": [encoded(image.data) for image in message.prepared_images]} if message.images else {}
+    tool = {"tool_name": message.tool_name} if message.tool_name else {}
+    return {"role": message.role, "content": message.content, **calls, **images, **tool}
+
+
+def encoded(data: bytes) -> str:
+    """Bytes as JSON carries them: base64."""
+    return base64.b64encode(data).decode("ascii")
 
 
 def documents_from(documents: Sequence[DocumentLike] | DocumentLike) -> tuple[Document, ...]:

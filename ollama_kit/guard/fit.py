@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ollama_kit.errors import ContextOverflow
-from ollama_kit.guard.conversation import Document, Message
+from ollama_kit.errors import ContextOverflow, TurnsRefused
+from ollama_kit.guard.conversation import Document, Message, in_turn
 from ollama_kit.guard.profile import Profile
-from ollama_kit.guard.prompt_draft import Draft
+from ollama_kit.guard.prompt_draft import NOTHING_SAID, Draft
+from ollama_kit.guard.server_rendering import ServerRendering
 from ollama_kit.records.report import CountKind
 from ollama_kit.specs.model import Think
 from ollama_kit.text.characters import cut_after, cut_before
 from ollama_kit.text.language import language_of
 from ollama_kit.tokens.chat_template import ToolCall, Turn
-from ollama_kit.tokens.prompt import PromptCount, PromptFacts, PromptRequest, count_prompt
+from ollama_kit.tokens.prompt import PromptCount, PromptFacts, PromptRequest, count_prompt, refused_turn
 
 ANSWER_TOKENS = 512
 THINKING_TOKENS = 2048
@@ -120,6 +121,16 @@ def _characters(turns: Sequence[Message]) -> int:
     return sum(len(turn.content) for turn in turns)
 
 
+def shorten_answered(draft: Draft, fits: Callable[[Draft], bool]) -> Draft:
+    """The draft with as much of the failed answer, from its beginning, as fits; it is only a reminder."""
+
+    def keeping(characters: int) -> Draft:
+        return replace(draft, answered=draft.answered[: cut_before(draft.answered, characters)] + NOTHING_SAID)
+
+    most = _most(len(draft.answered) - 1, lambda count: fits(keeping(count)))
+    return keeping(most or 0)
+
+
 TRIMMING = {"drop_oldest": drop_oldest, "middle_out": middle_out}
 
 
@@ -168,21 +179,89 @@ class Fitted:
 
 @dataclass(frozen=True)
 class PromptCounter:
-    """Counts drafts for one model. With `exactly`, also where a bound from the bytes proves that a prompt fits."""
+    """Counts drafts for one model. With `exactly`, also where a bound from the bytes proves that a prompt fits. With a
+    `server`, its own rendering is used where there is none here (counting then has to be `answered`)."""
 
     profile: Profile
     think: Think = False
     tools: Sequence[Mapping[str, object]] = ()
     exactly: bool = False
+    server: ServerRendering | None = None
 
     def count(self, messages: Sequence[Message], limit: int | None = None) -> PromptCount:
-        """The prompt's tokens; where `limit` is given, a bound is enough if it stays within."""
-        return count_prompt(
-            self.profile.tokenizer,
-            PromptFacts.of(self.profile.facts, self.profile.version),
-            PromptRequest(tuple(map(_turn, messages)), tools=tuple(self.tools), think=self.think),
-            limit_tokens=None if self.exactly else limit,
-        )
+        """The prompt's tokens; where `limit` is given, a bound is enough if it stays within.
+
+        The cheapest way that suffices: the template rendered here, where that is known to be what the server does; a
+        bound from what the template was seen to write around such turns; the server's own rendering of the whole.
+        TurnsRefused where the template does not take the turns as they are.
+        """
+        profile, bounded = self.profile, None if self.exactly else limit
+        tokenizer = profile.tokenizer
+        facts = PromptFacts.of(profile.facts, profile.version, tokenizer.end_tokens)
+        request = PromptRequest(tuple(map(_turn, messages)), tools=tuple(self.tools), think=self.think)
+        here = count_prompt(tokenizer, facts, request, limit_tokens=bounded)
+        if not facts.native and here.kind != "approximate":
+            return here
+        known = here.rendered is not None or here.refusal is not None
+        if self.server is None or not self.server.is_there or not tokenizer.exact or _shows_images(messages):
+            return replace(here, kind="approximate", because=here.because or NOT_COMPARED)
+        if facts.native and known and self.server.agrees(request.turns, bool(self.tools), self.think):
+            if here.refusal is not None:
+                raise _refused(facts, request, here.refusal.problem, here.refusal.line)
+            return here
+        bound = self._around(request, self.server) if bounded is not None else None
+        if bound is not None and bounded is not None and bound <= bounded:
+            return PromptCount(bound, "bound")
+        return self._by_server(messages, request, facts, here, self.server)
+
+    def _around(self, request: PromptRequest, server: ServerRendering) -> int | None:
+        """The most tokens that such turns can be, by what the server's template writes around them; None where tools
+        take part."""
+        turns = request.turns
+        if request.tools or any(turn.tool_calls or turn.role == "tool" for turn in turns):
+            return None
+        skeleton = server.skeleton(turns, self.think)
+        if skeleton is None:
+            return None
+        said = sum(len(turn.content.encode("utf-8", "surrogatepass")) for turn in turns)
+        bound = self.profile.tokenizer.bound
+        return bound.per_byte * (said + skeleton.around_bytes) + bound.fixed
+
+    def _by_server(
+        self,
+        messages: Sequence[Message],
+        request: PromptRequest,
+        facts: PromptFacts,
+        here: PromptCount,
+        server: ServerRendering,
+    ) -> PromptCount:
+        rendered = server.of(messages, self.tools, self.think)
+        if rendered.refusal:
+            raise _refused(facts, request, rendered.refusal, 0)
+        if not server.is_there:
+            return replace(here, kind="approximate", because=here.because or NOT_COMPARED)
+        if server.dropped(rendered.text, messages):
+            more = self.profile.context_tokens + 1
+            return PromptCount(
+                max(here.tokens, more), "approximate", None, "the server leaves turns out to make it fit"
+            )
+        text = server.as_counted(rendered.text)
+        return PromptCount(self.profile.tokenizer.count(text), "exact", text)
+
+
+NOT_COMPARED = "the rendering here could not be compared with the server's"
+
+
+def _shows_images(messages: Sequence[Message]) -> bool:
+    return any(message.images for message in messages)
+
+
+def _refused(facts: PromptFacts, request: PromptRequest, words: str, line: int) -> TurnsRefused:
+    """The error for turns that a template does not take: where, and in whose words."""
+    at = refused_turn(facts, request)
+    place = "" if at is None else f" at message {at + 1} ({request.turns[at].role})"
+    where = f" (line {line} of the template)" if line else ""
+    return TurnsRefused(f"the model's chat template refuses the conversation{place}: {words}{where}", turn=at)
 
 
 def fit_context(draft: Draft, room: TokenBudget, counting: PromptCounter, rule: str = "error") -> Fitted:
@@ -190,20 +269,33 @@ def fit_context(draft: Draft, room: TokenBudget, counting: PromptCounter, rule: 
     "error", or the shortest that it allows is still too long."""
     window = counting.profile.context_tokens
     available = room.for_prompt(window)
-    messages = draft.messages()
+
+    def fits(shorter: Draft) -> bool:
+        return counting.count(as_sent(shorter, counting.profile), available).tokens <= available
+
+    messages = as_sent(draft, counting.profile)
     count = counting.count(messages, available)
+    if count.tokens > available and draft.answered:
+        draft = shorten_answered(draft, fits)
+        messages = as_sent(draft, counting.profile)
+        count = counting.count(messages, available)
     if count.tokens <= available:
         return _fitted(draft, messages, count, room, window)
     trim = TRIMMING.get(rule)
-    trimmed = (
-        trim(draft, lambda shorter: counting.count(shorter.messages(), available).tokens <= available) if trim else None
-    )
+    trimmed = trim(draft, fits) if trim else None
     if trimmed is None:
         raise _overflow(count, available, counting.profile, room)
-    messages = trimmed.draft.messages()
+    messages = as_sent(trimmed.draft, counting.profile)
     shorter = counting.count(messages, available)
     dropped = {**trimmed.dropped, "tokens": count.tokens - shorter.tokens}
     return _fitted(trimmed.draft, messages, shorter, room, window, dropped)
+
+
+def as_sent(draft: Draft, profile: Profile) -> tuple[Message, ...]:
+    """The turns of a draft as the server gets them. Where a Go template runs, the server itself joins neighbors of one
+    role; else they are joined here."""
+    messages = draft.messages()
+    return messages if profile.template.runs == "go" else in_turn(messages)
 
 
 def fit_raw(prompt: str, draft: Draft, room: TokenBudget, counting: PromptCounter) -> Fitted:

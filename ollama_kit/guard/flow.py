@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import replace
+from typing import Any
 
 from ollama_kit.errors import (
     ContextOverflow,
@@ -35,12 +36,14 @@ from ollama_kit.guard.pipeline import AnswerContext, Pipeline
 from ollama_kit.guard.policy import Policy
 from ollama_kit.guard.private.policy_keys import RestoreRules
 from ollama_kit.guard.private.restoring import Restorer
-from ollama_kit.guard.profile import Profile, check_thinking
+from ollama_kit.guard.profile import Profile, check_thinking, check_tools
 from ollama_kit.guard.report_builder import ReportBuilder
 from ollama_kit.guard.sanitize import sanitize
+from ollama_kit.guard.server_rendering import ServerRendering
 from ollama_kit.guard.streamed_reply import RunawayDetector, StreamedReply
 from ollama_kit.guard.verdict import Reader, Verdict, correction
 from ollama_kit.records.report import Attempt, Evidence, Finding, Report
+from ollama_kit.server.wire import Call
 from ollama_kit.structured.derivation import Grammar
 from ollama_kit.structured.schema import Schema
 from ollama_kit.structured.stand_ins import admit_stand_ins
@@ -49,11 +52,15 @@ from ollama_kit.text.language import language_of
 RETRIED = frozenset({"schema", "not_json", "evidence", "empty", "runaway", "incomplete"})
 """Outcomes that another try can mend. `length` is not among them: it gets more room, once."""
 
+RUNAWAY_CHARACTERS = 200
+"""How much of an endless answer is shown again."""
+
 LINES_A_TOKEN, SPARE_LINES = 2, 64
 """A server streams a line a token at most; one that sends many more does not keep to num_predict."""
 
 
-Steps = Generator[ModelCall, None, Result]
+Steps = Generator[ModelCall | Call, Any, Result]
+"""Yields a question to a model, whose lines go to its ear, or a request of another kind, whose reply is sent back."""
 
 
 def guarded_call(
@@ -68,6 +75,7 @@ def guarded_call(
     what the driver throws in (a ServerError) goes through. However it ends, the hooks are told at last; what a hook
     raises then is raised instead."""
     check_thinking(request.think, profile)
+    check_tools(request.tools, profile)
     require_sight(request, profile)
     call = _Call(request, profile, policy, schema, around, judge)
     try:
@@ -104,22 +112,25 @@ class _Call:
             raise UsageError(f"the policy turns on stages that this call cannot run: {missing}")
         self.placeholders = self.pipeline.context.placeholders
         self.findings: list[Finding] = []
-        self.counting = PromptCounter(profile, request.think, request.tools, around.count_exactly)
+        self.rendering = ServerRendering(profile, request.options, self.budget.deadline)
+        self.counting = PromptCounter(
+            profile, request.think, request.tools, around.count_exactly, server=self.rendering
+        )
         self.answer_tokens = request.answer_tokens
         seed = _seed(request, profile)
         self.seed = around.draw_seed() if seed is None else seed
         self.account = ReportBuilder(request, profile, policy, schema)
         self.attempts: list[Attempt] = []
         self.roomier = False
+        self.feedback = self.answered = ""  # what is said about the last answer, and that answer
         self.calling_tools = bool(request.tools)  # with a schema, a phase of its own: no grammar holds both
         self.grammars = _grammars(schema, profile)
         self.plain_json = False  # the server could not compile the grammar
 
     def run(self) -> Steps:
         self._clean()
-        feedback = ""
         while True:
-            fitted = self._fit(feedback)
+            fitted = yield from self._fit()
             if not self.attempts:
                 self.findings += yield from self.pipeline.consult(self.passages)
             verdict, heard = yield from self._attempt(fitted)
@@ -133,7 +144,7 @@ class _Call:
                 continue
             if self.calling_tools and self.schema is not None and verdict.outcome in RETRIED:
                 self._ask_for_data()
-                feedback = ""
+                self.feedback = self.answered = ""
                 continue
             if (
                 verdict.outcome not in RETRIED
@@ -141,7 +152,7 @@ class _Call:
                 or self.budget.spent(self.attempts)
             ):
                 return self._failed(verdict, fitted)
-            feedback = self._feedback(verdict)
+            self.feedback, self.answered = self._feedback(verdict), self._answered(verdict)
 
     def _ask_for_data(self) -> None:
         """The model has called no tool: it is asked once more, for the data alone."""
@@ -190,10 +201,10 @@ class _Call:
 
     # -- fit
 
-    def _fit(self, feedback: str) -> Fitted:
+    def _fit(self) -> Generator[Call, Any, Fitted]:
         """The draft with what is said about the last answer, fitted."""
         try:
-            fitted = self._fitted(feedback)
+            fitted = yield from self.rendering.answered(self._fitted)
         except ContextOverflow as error:
             if not self.attempts:
                 raise
@@ -206,25 +217,25 @@ class _Call:
         self.tell(exchange.Measured(fitted.predicted_tokens, fitted.predicted_as, fitted.answer_tokens, dropped))
         return fitted
 
-    def _fitted(self, feedback: str) -> Fitted:
+    def _fitted(self) -> Fitted:
         may_retry = self.schema is not None and self.policy.attempts > 1 and self.request.raw is None
         bound = self.budget.bounded(self.answer_tokens, self.attempts)
         # TokenBudget for feedback is held back once, for whatever comes after the first attempt.
         room = TokenBudget(bound, bool(self.request.think), may_retry and not self.attempts, self.policy.max_context)
         if self.request.raw is not None:
             return fit_raw(self.request.raw, self.draft, room, self.counting)
-        draft = replace(self.draft, feedback=feedback)
+        draft = replace(self.draft, feedback=self.feedback, answered=self.answered)
         try:
             return fit_context(draft, room, self.counting, self.policy.context)
         except ContextOverflow:
             if not self.roomier or self.answer_tokens == self.request.answer_tokens:
                 raise
         self.answer_tokens = self.request.answer_tokens
-        return self._fitted(feedback)
+        return self._fitted()
 
     # -- send and read
 
-    def _attempt(self, fitted: Fitted) -> Generator[ModelCall, None, tuple[Verdict, StreamedReply]]:
+    def _attempt(self, fitted: Fitted) -> Generator[ModelCall, Any, tuple[Verdict, StreamedReply]]:
         number, began = len(self.attempts) + 1, self.around.clock()
         seed = self.seed + number - 1
         self.sent = fitted.draft
@@ -308,6 +319,15 @@ class _Call:
         turns = self.draft.turns
         asked = next((turn.content for turn in reversed(turns) if turn.role == "user"), "")
         said = correction(verdict, self.schema, language_of(asked), self.placeholders.hide)
+        if self.policy.control_tokens == "off":
+            return said
+        return neutralize_control_tokens(said, self.profile.control_tokens, "answer")[0].text
+
+    def _answered(self, verdict: Verdict) -> str:
+        """The failed answer as it is shown again: as little trusted as the feedback; of one that ran away, its
+        beginning."""
+        said = self.placeholders.hide(verdict.text).strip()
+        said = said[:RUNAWAY_CHARACTERS] if verdict.outcome == "runaway" else said
         if self.policy.control_tokens == "off":
             return said
         return neutralize_control_tokens(said, self.profile.control_tokens, "answer")[0].text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -17,7 +17,9 @@ from ollama_kit.guard.pipeline import Pipeline
 from ollama_kit.guard.policy import Policy
 from ollama_kit.guard.profile import Profile
 from ollama_kit.guard.sanitize import sanitize
+from ollama_kit.guard.server_rendering import ServerRendering
 from ollama_kit.records.report import Finding
+from ollama_kit.server.wire import Call
 from ollama_kit.structured.schema import Schema
 from ollama_kit.text.characters import cut_before
 
@@ -41,16 +43,17 @@ def call_in_parts(
     whole = replace(policy, context="error")
     if around.reduce is None:
         raise UsageError(f"the policy {policy.name} says `context: {RULE}`, and the client was given no `reduce`")
-    overflow = _overflow(request, profile, whole, schema, around)
+    rendering = ServerRendering(profile, request.options)
+
+    def too_long(one: Request) -> Generator[Call, Any, ContextOverflow | None]:
+        return rendering.answered(lambda: _overflow(one, profile, whole, schema, around, rendering))
+
+    overflow = yield from too_long(request)
     if overflow is None or not request.documents:
         return (yield from guarded_call(request, profile, whole, schema, around, judge))
     results: list[Result] = []
-
-    def too_long(one: Request) -> ContextOverflow | None:
-        return _overflow(one, profile, whole, schema, around)
-
     for at, document in enumerate(request.documents):
-        for start, part in _parts(document, request, overflow, too_long):
+        for start, part in (yield from _parts(document, request, overflow, too_long)):
             partial = replace(request, documents=(part,))
             result = yield from guarded_call(partial, profile, whole, schema, around, judge)
             results.append(_moved(result, at, start))
@@ -58,7 +61,12 @@ def call_in_parts(
 
 
 def _overflow(
-    request: Request, profile: Profile, policy: Policy, schema: Schema | None, around: CallContext
+    request: Request,
+    profile: Profile,
+    policy: Policy,
+    schema: Schema | None,
+    around: CallContext,
+    rendering: ServerRendering,
 ) -> ContextOverflow | None:
     """By how much the request is too long, None if it fits. Nothing is sent, and nobody is told."""
     quiet = policy.softened().with_settings(injection="off", scanners=None, judge=None)
@@ -67,7 +75,7 @@ def _overflow(
         request.answer_tokens, bool(request.think), schema is not None and policy.attempts > 1, policy.max_context
     )
     try:
-        fit_context(draft, room, PromptCounter(profile, request.think, request.tools, around.count_exactly))
+        fit_context(draft, room, PromptCounter(profile, request.think, request.tools, around.count_exactly, rendering))
     except ContextOverflow as error:
         return error
     return None
@@ -77,14 +85,17 @@ def _parts(
     document: Document,
     request: Request,
     overflow: ContextOverflow,
-    too_long: Callable[[Request], ContextOverflow | None],
-) -> list[tuple[int, Document]]:
+    too_long: Callable[[Request], Generator[Call, Any, ContextOverflow | None]],
+) -> Generator[Call, Any, list[tuple[int, Document]]]:
     """The document in as few equal parts as fit, each with its start. Raises the overflow of a part where even many
     do not: then it is not the document that is too long."""
     count = max(1, -(-overflow.needed_tokens // overflow.available_tokens))
     while True:
         parts = _cut(document, count)
-        problems = [found for _, part in parts if (found := too_long(replace(request, documents=(part,)))) is not None]
+        problems = []
+        for _, part in parts:
+            found = yield from too_long(replace(request, documents=(part,)))
+            problems += [found] if found is not None else []
         if not problems:
             return parts
         if count >= min(MOST_PARTS, len(document.text)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,7 +16,9 @@ from ollama_kit.server.wire import Flow
 from ollama_kit.specs.model import Think
 from ollama_kit.structured.thinking import Tags, thinking_tags
 from ollama_kit.tokens.chat_template import turn_markers
+from ollama_kit.tokens.chat_template.markers import jinja_markers
 from ollama_kit.tokens.store import keep_tokenizer, kept_tokenizer
+from ollama_kit.tokens.template_choice import TemplateChoice, template_in_force
 from ollama_kit.tokens.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
@@ -42,11 +45,18 @@ class Profile:
     spec: ModelSpec | None = None
 
     @cached_property
+    def template(self) -> TemplateChoice:
+        """What renders its chats on this server, and how that is known."""
+        return template_in_force(self.facts, self.version)
+
+    @cached_property
     def control_tokens(self) -> ControlTokens:
         """The vocabulary's control tokens, the pieces of the chat template that mark a turn, and, where the model can
         see, the marks that the server puts where an image goes."""
         marks = IMAGE_MARKS if self.can_see else ()
-        return ControlTokens.of((*self.tokenizer.control_tokens, *turn_markers(self.facts.template), *marks))
+        choice = self.template
+        markers = jinja_markers(choice.template) if choice.is_native else turn_markers(self.facts.template)
+        return ControlTokens.of((*self.tokenizer.control_tokens, *markers, *marks))
 
     @cached_property
     def thinking_tags(self) -> Tags:
@@ -60,6 +70,11 @@ class Profile:
     @property
     def can_think(self) -> bool:
         return "thinking" in self.facts.capabilities
+
+    @property
+    def can_call_tools(self) -> bool:
+        """Whether the server takes tools for it; True where it does not list what a model can do."""
+        return "tools" in self.facts.capabilities or not self.facts.capabilities
 
     @property
     def drops_format(self) -> bool:
@@ -86,6 +101,19 @@ def check_thinking(think: Think, profile: Profile) -> None:
         raise UsageError(
             f"Ollama {profile.version} does not take the thinking level {think!r} for {name} (from {SINCE[feature]})",
             hint=("Use think: true, or update Ollama.", "请使用 think: true，或升级 Ollama。"),
+        )
+
+
+def check_tools(tools: Sequence[object], profile: Profile) -> None:
+    """UsageError where tools are offered to a model that the server would refuse them for."""
+    if tools and not profile.can_call_tools:
+        name, choice = profile.facts.name, profile.template
+        raise UsageError(
+            f"{name} does not support tools (its chat template has no place for them: {choice.because})",
+            hint=(
+                "Leave `tools` out, or use a model with the capability `tools` (`ollama-kit show MODEL`).",
+                "请不要传入 `tools`，或换用带 `tools` 能力的模型（`ollama-kit show MODEL`）。",
+            ),
         )
 
 

@@ -9,17 +9,22 @@ from ollama_kit.guard.conversation import Document, Message
 from ollama_kit.guard.fence import Fence, preface
 from ollama_kit.text.language import language_of
 
+NOTHING_SAID = "…"
+"""Stands for an answer that was empty, or that does not fit: user and assistant stay in turn."""
+
 
 @dataclass(frozen=True)
 class Draft:
     """What is to be sent, before it is known to fit: the turns, oldest first, and the documents that go before the
-    last question. `feedback` is what is said about the last answer; it comes after everything else. `turn_keys` are
-    the keys of the fences that stand in turns, around what tools returned."""
+    last question. `feedback` is what is said about the last answer, `answered`, which stands before it as the
+    assistant's turn; both come after everything else. `turn_keys` are the keys of the fences that stand in turns,
+    around what tools returned."""
 
     turns: tuple[Message, ...]
     documents: tuple[Document, ...] = ()
     fence: Fence | None = None
     feedback: str = ""
+    answered: str = ""
     turn_keys: tuple[str, ...] = ()
 
     def keys(self) -> tuple[str, ...]:
@@ -29,8 +34,10 @@ class Draft:
 
     def messages(self) -> tuple[Message, ...]:
         """The turns as the server gets them."""
-        last = (Message("user", self.feedback, keep=True),) if self.feedback else ()
-        return (*self._with_documents(), *last)
+        if not self.feedback:
+            return tuple(self._with_documents())
+        answered = Message("assistant", self.answered or NOTHING_SAID, keep=True)
+        return (*self._with_documents(), answered, Message("user", self.feedback, keep=True))
 
     @property
     def question(self) -> int | None:

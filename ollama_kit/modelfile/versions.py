@@ -90,3 +90,45 @@ def supports(version: ServerVersion, feature: Feature) -> bool:
     (False, True)
     """
     return version.reaches(SINCE[feature])
+
+
+_RENDERERS = """
+    qwen3-coder 0.12.0, qwen3-vl-instruct 0.12.6, qwen3-vl-thinking 0.12.7, cogito 0.13.0, olmo3 0.13.3,
+    olmo3-think 0.13.3, nemotron-3-nano 0.13.4, olmo3-32b-think 0.13.4, olmo3.1 0.13.4, functiongemma 0.13.5,
+    deepseek3.1 0.13.5, glm-4.7 0.14.3, lfm2 0.14.3, lfm2-thinking 0.14.3, glm-ocr 0.15.5, qwen3.5 0.17.1,
+    gemma4 0.20.0, gemma4-small 0.21.0, gemma4-large 0.21.0, laguna 0.22.0, cohere 0.30.10, ornith 0.30.11,
+    poolside-v1 0.32.3, glimmer 0.32.7, nemotron-3.5-nano 0.32.9, qwen3.8 0.32.12
+"""
+_PARSERS = """
+    passthrough 0.12.0, qwen3-coder 0.12.0, harmony 0.12.1, qwen3-vl-instruct 0.12.6, qwen3-vl-thinking 0.12.7,
+    ministral 0.13.1, cogito 0.13.1, olmo3 0.13.3, olmo3-think 0.13.3, nemotron-3-nano 0.13.4, functiongemma 0.13.5,
+    deepseek3 0.13.5, glm-4.7 0.14.3, lfm2 0.14.3, lfm2-thinking 0.14.3, glm-ocr 0.15.5, qwen3 0.16.3,
+    qwen3-thinking 0.16.3, qwen3.5 0.17.1, gemma4 0.20.0, gemma4-no-thinking 0.20.0, laguna 0.22.0, cohere 0.30.10,
+    ornith 0.30.11, poolside-v1 0.32.3, glimmer 0.32.7, nemotron-3.5-nano 0.32.9
+"""
+
+
+def _named(table: str) -> MappingProxyType[str, ServerVersion]:
+    pairs = (entry.split() for entry in table.split(","))
+    return MappingProxyType({name: ServerVersion.parse(version) for name, version in pairs})
+
+
+RENDERERS, PARSERS = _named(_RENDERERS), _named(_PARSERS)
+"""The names that RENDERER and PARSER know, and since when (model/renderers, model/parsers; to 0.33)."""
+NEWEST_KNOWN = ServerVersion(0, 33, 0)
+"""A newer server may know names that are not here."""
+
+
+def builtin_problem(command: Literal["renderer", "parser"], name: str, version: ServerVersion) -> str:
+    """What is wrong with a RENDERER or PARSER for a server of that version; empty where it knows the name, or may.
+    The server itself takes any name, and fails at the first chat.
+
+    >>> builtin_problem("renderer", "qwen3.8", ServerVersion.parse("0.32.11"))
+    'renderer qwen3.8 came with Ollama 0.32.12; the server is 0.32.11'
+    """
+    known = RENDERERS if command == "renderer" else PARSERS
+    since = known.get(name)
+    if since is None:
+        newer = version.is_development or version > NEWEST_KNOWN
+        return "" if newer else f"Ollama {version} has no {command} {name!r}"
+    return "" if version.reaches(since) else f"{command} {name} came with Ollama {since}; the server is {version}"

@@ -14,6 +14,7 @@ from typing import Any
 
 from ollama_kit.errors import ProtocolError
 from ollama_kit.modelfile.parameters import PARAMETERS
+from ollama_kit.modelfile.reader import scan
 from ollama_kit.server.wire import JSON
 from ollama_kit.specs.model import ModelSpec, ParameterValue
 
@@ -56,6 +57,8 @@ class ModelFacts:
 
     `context_length` is the trained one. Arrays (per-layer counts, the vocabulary in `model_info`) are present only
     if the call was verbose. `base_blob` is the sha256 (hex) of the weights: two models with the same one share them.
+    `template` is the text that the server runs, in Go's language or (from 0.30 on) the Jinja of the weights;
+    `modelfile_template` is the TEMPLATE that its Modelfile states, whether it runs or not.
     """
 
     name: str
@@ -75,6 +78,7 @@ class ModelFacts:
     messages: tuple[tuple[str, str], ...] = ()
     license: str = ""
     modelfile: str = field(default="", repr=False)
+    modelfile_template: str = ""
     base_blob: str = ""
     quantization: str = ""
     parameter_size: str = ""
@@ -139,6 +143,7 @@ def read_show(name: str, reply: JSON, *, digest: str = "", url: str = "") -> Mod
     info = read.mapping("model_info")
     architecture = _text(info.get("general.architecture")) or _text(details.get("family"))
     modelfile = read.text("modelfile")
+    stated = _stated(modelfile)
     return ModelFacts(
         name=name,
         digest=digest,
@@ -157,13 +162,14 @@ def read_show(name: str, reply: JSON, *, digest: str = "", url: str = "") -> Mod
         messages=tuple((_text(item.get("role")), _text(item.get("content"))) for item in read.objects("messages")),
         license=read.text("license"),
         modelfile=modelfile,
+        modelfile_template=stated.get("template", ""),
         base_blob=base_blob(modelfile),
         quantization=_text(details.get("quantization_level")),
         parameter_size=_text(details.get("parameter_size")),
         parent_model=_text(details.get("parent_model")),
-        renderer=read.text("renderer"),
-        parser=read.text("parser"),
-        requires=read.text("requires"),
+        renderer=read.text("renderer") or stated.get("renderer", ""),
+        parser=read.text("parser") or stated.get("parser", ""),
+        requires=read.text("requires") or stated.get("requires", ""),
         remote_host=read.text("remote_host"),
         remote_model=read.text("remote_model"),
         modified=read.text("modified_at"),
@@ -216,6 +222,12 @@ def base_blob(modelfile: str) -> str:
     """
     match = re.search(r"^FROM .*sha256[-:]([0-9a-f]{64})\s*$", modelfile, re.MULTILINE | re.IGNORECASE)
     return match[1].lower() if match else ""
+
+
+def _stated(modelfile: str) -> dict[str, str]:
+    """What a shown Modelfile states and /api/show has in no field of its own (0.12 to 0.33): {command: its value}."""
+    wanted = ("template", "renderer", "parser", "requires")
+    return {command.name: command.args for command in scan(modelfile).commands if command.name in wanted}
 
 
 def _spread(counts: PerLayer, layers: int) -> tuple[int, ...]:

@@ -119,6 +119,21 @@ def chat(body: Mapping[str, Any]) -> Call:
     return _inference("/api/chat", body)
 
 
+def render(body: Mapping[str, Any]) -> Call:
+    """A chat whose prompt is asked for, not its answer (0.11.5 and later). A server that does not know the question
+    answers with one token."""
+    options = {**body.get("options", {}), "num_predict": 1}
+    sent = {**body, "options": options, "stream": False, "_debug_render_only": True}
+    return Call("POST", "/api/chat", sent, model=str(body.get("model", "")), pace="model")
+
+
+def rendered(reply: JSON) -> str | None:
+    """The prompt in a reply to `render`; None where there is none."""
+    info = reply.get("_debug_info")
+    text = info.get("rendered_template") if isinstance(info, dict) else None
+    return text if isinstance(text, str) else None
+
+
 def generate(body: Mapping[str, Any]) -> Call:
     """A generate; streamed unless `body` says `"stream": false`."""
     return _inference("/api/generate", body)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ollama_kit.modelfile.versions import ServerVersion
+from ollama_kit.tokens.chat_template.markers import turn_markers
 from ollama_kit.tokens.chat_template.template import DEFAULT_TEMPLATE, ChatTemplate
-from ollama_kit.tokens.chat_template.template_errors import TemplateError
+from ollama_kit.tokens.chat_template.template_errors import TemplateError, TemplateRefusal
 from ollama_kit.tokens.chat_template.turns import RenderInput, Turn, assemble
+from ollama_kit.tokens.native.native_prompt import NativeTemplate
+from ollama_kit.tokens.template_choice import template_in_force
+from ollama_kit.tokens.tokenizer import EndTokens
 
 if TYPE_CHECKING:
     from ollama_kit.server.facts import ModelFacts
@@ -28,7 +32,9 @@ OWN_TEMPLATES = ServerVersion(0, 30, 0)
 
 IMAGE_TOKENS = 768
 """What the server itself assumes for an image when it truncates (server/prompt.go)."""
-_RENDERER_TURN_TOKENS, _RENDERER_FIXED_TOKENS, _TOOLS_FIXED_TOKENS = 16, 64, 512
+_TURN_TOKENS, _FIXED_TOKENS, _TOOLS_FIXED_TOKENS = 24, 64, 512
+"""What a template that is not known here writes around a turn, around all of them, and for tools: the most that any of
+the renderers of 0.32.15 was seen to write."""
 _ACTION = re.compile(r"\{\{.*?\}\}", re.DOTALL)
 
 Kind = Literal["exact", "bound", "approximate"]
@@ -49,8 +55,9 @@ class Counter(Protocol):
 class PromptFacts:
     """What decides, on the server's side, how a conversation becomes a prompt.
 
-    `examples` are the model's MESSAGE turns. `family` is its architecture, `name` its short name without tag.
-    `version` None: unknown; what differs between versions is then approximate.
+    `template` is the Go TEMPLATE; `native` the Jinja text that the engine runs instead, "" where it does not, and
+    `ends` the vocabulary's BOS and EOS for it. `examples` are the model's MESSAGE turns. `family` is its architecture,
+    `name` its short name without tag. `version` None: unknown; what differs between versions is then approximate.
     """
 
     template: str
@@ -61,12 +68,17 @@ class PromptFacts:
     renderer: str = ""
     can_think: bool = False
     version: ServerVersion | None = None
+    native: str = ""
+    ends: EndTokens = field(default_factory=EndTokens)
 
     @classmethod
-    def of(cls, facts: ModelFacts, version: ServerVersion | None = None) -> PromptFacts:
+    def of(cls, facts: ModelFacts, version: ServerVersion | None = None, ends: EndTokens | None = None) -> PromptFacts:
         """The facts of a model as `/api/show` describes it, on a server of that version."""
+        choice = template_in_force(facts, version)
         return cls(
-            template=facts.template,
+            template="" if choice.is_native else facts.template,
+            native=choice.template if choice.is_native else "",
+            ends=ends or EndTokens(),
             system=facts.system,
             examples=tuple(Turn(role, content) for role, content in facts.messages),
             family=facts.architecture,
@@ -86,13 +98,15 @@ class PromptFacts:
 class PromptRequest:
     """One call of `/api/chat`, as far as its prompt goes: oldest turn first, `tools` and `think` as in the request.
 
-    `today` is the date on the server, for the few templates that print it.
+    `today` is the date on the server, for the few Go templates that print it; `now` its date and time, for Jinja
+    templates (None: this machine's).
     """
 
     turns: tuple[Turn, ...]
     tools: tuple[Mapping[str, Any], ...] = ()
     think: bool | str | None = None
     today: date | None = None
+    now: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -101,13 +115,14 @@ class PromptCount:
 
     `exact`: the server's own figure. `bound`: at least that, proven from the prompt's size. `approximate`: an
     estimate on the high side, with `because` saying why there is no better one. `rendered` is the prompt's text
-    where it is known.
+    where it is known. `refusal` is what the template says where it does not take the conversation.
     """
 
     tokens: int
     kind: Kind
     rendered: str | None = None
     because: str = ""
+    refusal: TemplateRefusal | None = field(default=None, compare=False)
 
 
 def count_prompt(
@@ -120,9 +135,10 @@ def count_prompt(
     """
     conversation = conversation_of(facts, request)
     try:
-        rendered = _render(facts, conversation)
+        rendered = render_prompt(facts, conversation, request.now)
     except TemplateError as error:
-        return PromptCount(_estimate(tokenizer, facts, conversation), "approximate", None, error.problem)
+        refusal = error if isinstance(error, TemplateRefusal) else None
+        return PromptCount(_estimate(tokenizer, facts, conversation), "approximate", None, error.problem, refusal)
     images = IMAGE_TOKENS * sum(turn.images for turn in conversation.turns)
     because = _doubt(tokenizer, facts, conversation)
     if because:
@@ -152,12 +168,36 @@ def conversation_of(facts: PromptFacts, request: PromptRequest) -> RenderInput:
     )
 
 
-def _render(facts: PromptFacts, conversation: RenderInput) -> str:
+def render_prompt(facts: PromptFacts, conversation: RenderInput, now: datetime | None = None) -> str:
+    """The prompt as it is rendered here. TemplateRefusal where the template does not take the conversation,
+    TemplateError for other failures, TemplateBeyondSubset where what the server writes is not known."""
+    if facts.native:
+        return NativeTemplate(facts.native, facts.ends).render(conversation, now or datetime.now())
     if facts.renderer:
         raise TemplateError(f"the prompt is written by the server's own renderer {facts.renderer!r}")
     if facts.template in ("", DEFAULT_TEMPLATE) and _reaches(facts.version, OWN_TEMPLATES):
-        raise TemplateError("the prompt may be written by the Jinja template inside the weights")
-    return ChatTemplate.parse(facts.template).render(conversation)
+        raise TemplateError("without a TEMPLATE the prompt may be ChatML, by the engine's own Jinja, or the bare text")
+    rendered = ChatTemplate.parse(facts.template).render(conversation)
+    if facts.ends.adds_bos and _reaches(facts.version, OWN_TEMPLATES):  # it is not put there twice
+        return rendered.removeprefix("<bos>")
+    return rendered
+
+
+def refused_turn(facts: PromptFacts, request: PromptRequest) -> int | None:
+    """The first of the caller's turns at which the template refuses the conversation, by rendering it turn by turn;
+    None where that cannot be told here."""
+    for end in range(1, len(request.turns) + 1):
+        turns = request.turns[:end]
+        if turns[-1].role == "assistant" and end < len(request.turns):
+            turns = (*turns, Turn("user", "x"))  # else it would be a beginning that is to be continued
+        part = replace(request, turns=turns)
+        try:
+            render_prompt(facts, conversation_of(facts, part), request.now)
+        except TemplateRefusal:
+            return end - 1
+        except TemplateError:
+            return None
+    return None
 
 
 def _doubt(tokenizer: Counter, facts: PromptFacts, conversation: RenderInput) -> str:
@@ -169,6 +209,8 @@ def _doubt(tokenizer: Counter, facts: PromptFacts, conversation: RenderInput) ->
         return "what an image costs depends on the model"
     tooled = bool(conversation.tools) or any(turn.tool_calls for turn in turns)
     since, until = TOOLS_KNOWN
+    if facts.native:
+        return ""
     if tooled and (not _reaches(facts.version, since) or _reaches(facts.version, until)):
         return "how tools are written differs between versions of the server"
     if facts.version is None and sum(turn.role == "tool" for turn in turns) > 1:
@@ -179,19 +221,28 @@ def _doubt(tokenizer: Counter, facts: PromptFacts, conversation: RenderInput) ->
 
 
 def _estimate(tokenizer: Counter, facts: PromptFacts, conversation: RenderInput) -> int:
-    """The tokens of what is said, plus all literal text of the template once for each turn and once more."""
+    """The tokens of what is said, and of what a template writes around it: its markers for each turn, its other text
+    once."""
     turns = conversation.turns
+    said = said_tokens(tokenizer, turns)
+    if conversation.tools:
+        said += tokenizer.count(json.dumps(list(conversation.tools), ensure_ascii=False, default=str), add_bos=False)
+        said += _TOOLS_FIXED_TOKENS
+    said += IMAGE_TOKENS * sum(turn.images for turn in turns)
+    if facts.renderer or facts.native or facts.template in ("", DEFAULT_TEMPLATE):
+        return said + _FIXED_TOKENS + _TURN_TOKENS * len(turns)
+    fixed = tokenizer.count("".join(_ACTION.split(facts.template)))
+    turn = tokenizer.count("".join(turn_markers(facts.template)), add_bos=False)
+    return said + fixed + max(_TURN_TOKENS, turn) * len(turns)
+
+
+def said_tokens(tokenizer: Counter, turns: Sequence[Turn]) -> int:
+    """The tokens of what turns say, without anything that is around them."""
     said = sum(tokenizer.count(text, add_bos=False) for turn in turns for text in (turn.content, turn.thinking) if text)
     called = [{"name": call.name, "arguments": dict(call.arguments)} for turn in turns for call in turn.tool_calls]
-    for extra in (called, list(conversation.tools)):
-        if extra:
-            said += tokenizer.count(json.dumps(extra, ensure_ascii=False, default=str), add_bos=False)
-    said += _TOOLS_FIXED_TOKENS if conversation.tools else 0
-    said += IMAGE_TOKENS * sum(turn.images for turn in turns)
-    if facts.renderer or facts.template in ("", DEFAULT_TEMPLATE):
-        return said + _RENDERER_FIXED_TOKENS + _RENDERER_TURN_TOKENS * len(turns)
-    around = tokenizer.count("".join(_ACTION.split(facts.template)))
-    return said + around * (len(turns) + 1)
+    if called:
+        said += tokenizer.count(json.dumps(called, ensure_ascii=False, default=str), add_bos=False)
+    return said
 
 
 def _reaches(version: ServerVersion | None, since: ServerVersion) -> bool:

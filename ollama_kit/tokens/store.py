@@ -1,8 +1,9 @@
 """Tokenizers kept by model digest: in this process, and on disk as the metadata they are built from.
 
 Building from the metadata takes less time than reading the `tokenizers` library's own file back, and the file holds
-for every version of that library. A file names its format and the SHA-256 of what follows; anything else than a
-whole file of this format counts as absent. Files are written beside, then renamed: another process sees none or all.
+for every version of that library. A file names its format and the SHA-256 of what follows; anything else than a whole
+file of this format counts as absent. Files are written beside, then renamed: another process sees none or all. (What is
+known of renderings is kept the same way: `rendering`.)
 """
 
 from __future__ import annotations
@@ -74,12 +75,10 @@ def cache_file(digest: str) -> Path:
 
 
 def _from_disk(digest: str) -> Tokenizer | None:
+    body = kept_file(cache_file(digest), FORMAT)
     try:
-        header, _, body = cache_file(digest).read_bytes().partition(b"\n")
-        if header != _header(body):
-            return None
-        return Tokenizer.from_metadata(json.loads(body))
-    except (OSError, ValueError, ProtocolError):
+        return None if body is None else Tokenizer.from_metadata(json.loads(body))
+    except (ValueError, ProtocolError):
         return None
 
 
@@ -87,15 +86,29 @@ def _kept_on_disk(digest: str, info: Mapping[str, Any]) -> Tokenizer:
     tokenizer = Tokenizer.from_metadata(info)
     kept = {key: info[key] for key in KEYS if info.get(key) is not None}
     body = json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
-    try:
-        _write(cache_file(digest), _header(body) + b"\n" + body)
-    except OSError:
-        pass  # a cache folder that is full or read-only must not stop the count
+    keep_file(cache_file(digest), FORMAT, body)
     return tokenizer
 
 
-def _header(body: bytes) -> bytes:
-    return f"{FORMAT} {hashlib.sha256(body).hexdigest()}".encode()
+def kept_file(path: Path, form: str) -> bytes | None:
+    """The content of a file of the cache; None where it is absent, of another format, or not whole."""
+    try:
+        header, _, body = path.read_bytes().partition(b"\n")
+    except OSError:
+        return None
+    return body if header == _header(form, body) else None
+
+
+def keep_file(path: Path, form: str, body: bytes) -> None:
+    """Writes a file of the cache, as far as that can be done."""
+    try:
+        _write(path, _header(form, body) + b"\n" + body)
+    except OSError:
+        pass  # a cache folder that is full or read-only must not stop the count
+
+
+def _header(form: str, body: bytes) -> bytes:
+    return f"{form} {hashlib.sha256(body).hexdigest()}".encode()
 
 
 def _write(path: Path, content: bytes) -> None:

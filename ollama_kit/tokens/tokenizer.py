@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ollama_kit.errors import UsageError
@@ -49,13 +49,25 @@ def bound_of(vocabulary: Vocabulary) -> Bound:
     return Bound(per_byte=18, fixed=2)
 
 
+@dataclass(frozen=True)
+class EndTokens:
+    """The texts of the vocabulary's BOS and EOS as chat templates print them, and whether the server puts each around
+    a prompt by itself."""
+
+    bos: str = ""
+    eos: str = ""
+    adds_bos: bool = False
+    adds_eos: bool = False
+
+
 @dataclass(frozen=True, eq=False)
 class Tokenizer:
     """Counts text in a model's own tokens, without a server; safe to share between threads.
 
     `exact` is False where the way the model cuts text is not known here; `inexact_because` then says why, `count`
     is an upper bound, and `encode` refuses. `control_tokens` are the texts that outsiders may not write, longest
-    first. `bos_ids` and `eos_ids` are what the server puts around a prompt, mostly nothing or one id.
+    first. `bos_ids` and `eos_ids` are what the server puts around a prompt, mostly nothing or one id; `end_tokens`
+    what a chat template prints.
     """
 
     families: tuple[str, ...]
@@ -65,6 +77,7 @@ class Tokenizer:
     bound: Bound
     engine: Engine | None
     inexact_because: str = ""
+    end_tokens: EndTokens = field(default_factory=EndTokens)
 
     @classmethod
     def from_metadata(cls, info: Mapping[str, Any]) -> Tokenizer:
@@ -129,6 +142,12 @@ def build(vocabulary: Vocabulary) -> Tokenizer:
         bound=bound_of(vocabulary),
         engine=engine,
         inexact_because=because,
+        end_tokens=EndTokens(
+            vocabulary.text_of(vocabulary.printed_bos),
+            vocabulary.text_of(vocabulary.printed_eos),
+            vocabulary.add_bos,
+            vocabulary.add_eos,
+        ),
     )
 
 

@@ -49,7 +49,8 @@ class TokenType(IntEnum):
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
     """Everything that decides how a model cuts text. `tokens`, `types` and `scores` are indexed by token id;
-    `merges` are in order of rank, "left right" each; `types` and `scores` may be empty."""
+    `merges` are in order of rank, "left right" each; `types` and `scores` may be empty. `bos` and `eos` are -1 where
+    the file names none; the engine then takes a token of its own for what it prints (`printed_bos`, `printed_eos`)."""
 
     model: str
     pre: str
@@ -64,6 +65,16 @@ class Vocabulary:
     add_space_prefix: bool
     architecture: str
     name: str
+
+    @property
+    def printed_bos(self) -> int:
+        """The token that a chat template prints as BOS (src/llama-vocab.cpp: 11 for byte-level BPE without one)."""
+        return self.bos if self.bos >= 0 else 11
+
+    @property
+    def printed_eos(self) -> int:
+        """The token that a chat template prints as EOS."""
+        return self.eos if self.eos >= 0 else 11
 
     @property
     def rule(self) -> SplitRule | None:
@@ -89,6 +100,10 @@ class Vocabulary:
         found |= {i for text in _ALWAYS_CONTROL if (i := self.ids.get(text)) is not None}
         by_size = sorted(found, key=lambda i: (-len(self.tokens[i].encode("utf-8", "surrogatepass")), i))
         return [(i, self.tokens[i]) for i in by_size]
+
+    def text_of(self, token: int) -> str:
+        """What a token prints; empty where there is no such token."""
+        return self.tokens[token].replace(SPACE, " ") if 0 <= token < len(self.tokens) else ""
 
     def control(self) -> tuple[str, ...]:
         """The texts that outsiders may not write: unknown and control tokens, BOS and EOS, and user-defined ones

@@ -38,7 +38,13 @@ def scripted() -> Iterator[ScriptedServer]:
     forget_loaded()
     with ScriptedServer(models=["m:latest"]) as server:
         server.always("GET", "/api/tags", tags("m:latest"))
-        described = show(info=byte_vocabulary(), template=CHATML, parameters="num_ctx 4096", system="You are terse.")
+        described = show(
+            info=byte_vocabulary(),
+            template=CHATML,
+            parameters="num_ctx 4096",
+            system="You are terse.",
+            capabilities=["completion", "tools"],
+        )
         server.always("POST", "/api/show", described)
         yield server
 

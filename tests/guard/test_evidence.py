@@ -162,7 +162,8 @@ def test_a_quote_that_the_model_made_up_is_a_retry_and_then_an_error(
     assert result.value == {"q": "book the truck"}
     assert [attempt.outcome for attempt in result.report.attempts] == ["evidence", "valid"]
     messages = scripted.seen("POST", "/api/chat")[-1].json["messages"]
-    assert "book the truck" in messages[-2]["content"]
+    assert "book the truck" in messages[-3]["content"]
+    assert messages[-2] == {"role": "assistant", "content": wrong}
     assert "/q" in messages[-1]["content"]
     assert "sell the truck" in messages[-1]["content"]
     assert "word for word" in messages[-1]["content"]

@@ -145,14 +145,17 @@ def test_valid_json_is_found_in_prose_fences_and_after_thinking(
 
 
 def test_a_retry_is_told_what_failed_and_nothing_older(client: Client, scripted: ScriptedServer, says: Say) -> None:
-    """The documents stay, only the last failure is added, seeds differ, and the report shows each attempt."""
+    """The documents stay, only the last failure is added, as the assistant's turn and what is wrong with it; seeds
+    differ, and the report shows each attempt."""
     says('{"task": 1}', '{"other": "x"}', '{"task": "done"}')
     result = client.chat("m", "What is to do?", documents="Anna: book the truck", schema=TODO)
     assert result.value == {"task": "done"}
     assert [attempt.outcome for attempt in result.report.attempts] == ["schema", "schema", "valid"]
     second, third = sent(scripted, 1)["messages"], sent(scripted, 2)["messages"]
     assert all("book the truck" in messages[1]["content"] for messages in (second, third))
-    assert len(second) == len(third) == 3
+    assert [turn["role"] for turn in second] == ["system", "user", "assistant", "user"]
+    assert [turn["content"] for turn in (second[2], third[2])] == ['{"task": 1}', '{"other": "x"}']
+    assert len(third) == 4
     assert "/task" in second[-1]["content"]
     assert "other" in third[-1]["content"]
     assert "/task" not in third[-1]["content"].replace('"task"', "")

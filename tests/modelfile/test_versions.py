@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from ollama_kit.modelfile import ServerVersion
+from ollama_kit.modelfile.versions import builtin_problem
 
 
 @pytest.mark.parametrize(
@@ -36,3 +39,23 @@ def test_a_build_from_source_has_everything() -> None:
     assert ServerVersion(0, 0, 0).reaches(ServerVersion(0, 30, 0))
     assert not ServerVersion(0, 9, 3).reaches(ServerVersion(0, 12, 0))
     assert ServerVersion(0, 10, 0) > ServerVersion(0, 9, 3)
+
+
+@pytest.mark.parametrize(
+    ("command", "name", "version", "problem"),
+    [
+        ("renderer", "qwen3.8", "0.32.12", ""),
+        ("renderer", "qwen3.8", "0.32.11", "came with Ollama 0.32.12"),
+        ("renderer", "qwen3.8", "0.0.0", ""),
+        ("renderer", "qwen9", "0.32.15", "has no renderer 'qwen9'"),
+        ("renderer", "qwen9", "0.34.0", ""),
+        ("renderer", "qwen9", "0.0.0", ""),
+        ("parser", "qwen3.8", "0.32.15", "has no parser"),
+        ("parser", "qwen3.5", "0.17.0", "came with Ollama 0.17.1"),
+    ],
+)
+def test_renderers_and_parsers_are_known_by_version(command: Any, name: str, version: str, problem: str) -> None:
+    """A server takes any name and fails at the first chat; one newer than our table may know more."""
+    found = builtin_problem(command, name, ServerVersion.parse(version))
+    assert bool(found) == bool(problem)
+    assert problem in found

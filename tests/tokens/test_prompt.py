@@ -13,6 +13,7 @@ from ollama_kit.modelfile.versions import ServerVersion
 from ollama_kit.server.facts import ModelFacts
 from ollama_kit.tokens.chat_template import ToolCall, Turn
 from ollama_kit.tokens.prompt import PromptCount, PromptFacts, PromptRequest, conversation_of, count_prompt
+from ollama_kit.tokens.tokenizer import EndTokens
 
 CHATML = "{{ range .Messages }}<{{ .Role }}>{{ .Content }}\n{{ end }}<assistant>"
 OLD, NEW = ServerVersion(0, 9, 3), ServerVersion(0, 33, 0)
@@ -77,6 +78,13 @@ def test_what_is_not_known_is_approximate(facts: PromptFacts, turn: Turn, more: 
     assert counted.kind == "approximate"
     assert because in counted.because
     assert counted.tokens >= 1
+
+
+@pytest.mark.parametrize(("version", "kept"), [(OLD, "<bos>"), (NEW, "")])
+def test_a_bos_that_the_server_adds_is_taken_from_the_template(version: ServerVersion, kept: str) -> None:
+    """From 0.30 on, where the vocabulary asks for one; before, it is there twice."""
+    facts = replace(FACTS, template="<bos>" + CHATML, version=version, ends=EndTokens("<bos>", adds_bos=True))
+    assert count(facts, Turn("user", "a")).rendered == kept + "<user>a\n<assistant>"
 
 
 def test_an_unknown_tokenizer_makes_every_count_approximate() -> None:

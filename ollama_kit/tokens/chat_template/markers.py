@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from ollama_kit.tokens.chat_template.nodes import Action, Branch, Constant, Field, Node, Text, Variable
 from ollama_kit.tokens.chat_template.template import ChatTemplate
@@ -102,3 +103,53 @@ def _pieces(run: str, labeled: bool) -> Iterator[str]:
         rest = _TAGS_AT_END.sub("", _TAGS_AT_START.sub("", line, count=1)).strip()
         if _HEADING.fullmatch(rest) or (labeled and number == len(lines) - 1 and _LABEL.fullmatch(rest)):
             yield rest
+
+
+def jinja_markers(template: str) -> tuple[str, ...]:
+    """The same of a Jinja template: of its literal text, and of the texts that it puts into what it prints. Texts that
+    it only compares with something are none. One that cannot be parsed is read by all its quoted texts.
+
+    >>> jinja_markers("{% if m.role == '<x>' %}{{ '[INST] ' + m.content + ' [/INST]' }}{% endif %}")
+    ('[INST]', '[/INST]')
+    """
+    found = (piece for text in _jinja_texts(template) for piece in _pieces(text, labeled=True))
+    return tuple(dict.fromkeys(piece for piece in found if len(piece) >= _MIN_CHARS and not piece.isalnum()))
+
+
+def _jinja_texts(template: str) -> Iterator[str]:
+    from jinja2 import TemplateError as JinjaError, nodes
+    from jinja2.ext import loopcontrols
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols])
+    try:
+        printing = list(environment.parse(template).find_all((nodes.Output, nodes.Assign, nodes.Call)))
+    except (JinjaError, RecursionError):
+        yield from re.findall(r"'([^']*)'", template)
+        yield from re.findall(r'"([^"]*)"', template)
+        yield from re.split(r"\{\{.*?\}\}|\{%.*?%\}", template, flags=re.DOTALL)
+        return
+    for node in printing:
+        yield from _printed(node)
+
+
+def _printed(node: Any) -> Iterator[str]:
+    """The literal texts that an expression may print."""
+    from jinja2 import nodes
+
+    if isinstance(node, nodes.TemplateData):
+        yield node.data
+    elif isinstance(node, nodes.Const):
+        if isinstance(node.value, str):
+            yield node.value
+    elif isinstance(node, nodes.CondExpr):
+        yield from _printed(node.expr1)
+        yield from _printed(node.expr2)
+    elif isinstance(node, nodes.Filter):
+        yield from _printed(node.node)
+    elif isinstance(node, nodes.Call):
+        for argument in node.args:
+            yield from _printed(argument)
+    elif isinstance(node, nodes.Output | nodes.Assign | nodes.Add | nodes.Concat | nodes.Or | nodes.And):
+        for child in node.iter_child_nodes():
+            yield from _printed(child)

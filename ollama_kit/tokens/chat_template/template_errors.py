@@ -21,3 +21,9 @@ class TemplateBeyondSubset(TemplateError):
     """
 
     code = "modelfile.template.beyond_subset"
+
+
+class TemplateRefusal(TemplateError):
+    """A template that raises by itself: it does not take the conversation as it is. The message is the template's."""
+
+    code = "modelfile.template.refusal"

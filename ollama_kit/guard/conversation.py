@@ -48,7 +48,7 @@ DocumentLike = Document | str
 @dataclass(frozen=True)
 class Request:
     """One guarded call, as asked for. `answer_tokens` bounds the answer; None leaves it what the window has. `raw` is
-    a prompt that the caller has rendered himself, control tokens and all; then there are no messages."""
+    a prompt that the caller has rendered, control tokens and all; then there are no messages."""
 
     model: str
     messages: tuple[Message, ...]

@@ -300,7 +300,7 @@ def as_sent(draft: Draft, profile: Profile) -> tuple[Message, ...]:
 
 def fit_raw(prompt: str, draft: Draft, room: TokenBudget, counting: PromptCounter) -> Fitted:
     """A prompt that is sent as it is. ContextOverflow where it does not fit: nothing is cut from what the caller has
-    rendered himself."""
+    rendered."""
     tokenizer, window = counting.profile.tokenizer, counting.profile.context_tokens
     count = PromptCount(tokenizer.count(prompt), "exact" if tokenizer.exact else "approximate", prompt)
     available = room.for_prompt(window)

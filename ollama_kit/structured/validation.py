@@ -61,11 +61,11 @@ _TEXTS = {
     },
     "zh": {
         "intro": "你上一次的回答不符合要求。",
-        "line": "- 位置 {path}:应为{expected};实际为 {got}",
+        "line": "- 位置 {path}：应为{expected}；实际为 {got}",
         "whole": "最外层",
-        "part": "出错的部分:",
-        "outro": "请重新回答:只输出一个完整、正确的 JSON,不要任何其他内容。",
-        "no_json": "你上一次的回答中没有可读取的 JSON:{reason}。",
+        "part": "出错的部分：",
+        "outro": "请重新回答：只输出一个完整、正确的 JSON，不要任何其他内容。",
+        "no_json": "你上一次的回答中没有可读取的 JSON：{reason}。",
     },
 }
 _EXPECTED_ZH = {

@@ -33,7 +33,7 @@ def create_private(path: Path) -> None:
     try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
-            raise OSError(errno.EINVAL, "it is no ordinary file", str(path))
+            raise OSError(errno.EINVAL, "it is not an ordinary file", str(path))
         if os.name != "nt" and found.st_mode & 0o077 and found.st_uid == os.geteuid():
             os.fchmod(descriptor, OWNER_ONLY)
     finally:

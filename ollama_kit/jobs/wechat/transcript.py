@@ -74,7 +74,7 @@ def lines_of(messages: Sequence[Message]) -> list[Line]:
 
 
 def line_of(message: Message, *, named_day: str = "") -> str:
-    """One message on one line. Line ends inside it become a mark, so that nobody can write a line of his own."""
+    """One message on one line. Line ends inside it become a mark, so that nobody can write a line of their own."""
     when = f"{named_day} {message.time:%H:%M}" if named_day else f"{message.time:%H:%M}"
     kind = _KINDS.get(message.kind, "")
     said = " ".join(part for part in (f"[{kind}]" if kind else "", message.text) if part)

@@ -24,6 +24,7 @@ from ollama_kit.modelfile.versions import ServerVersion, supports
 from ollama_kit.server import blobs, flows
 from ollama_kit.server.facts import InstalledModel, ModelFacts
 from ollama_kit.server.host import is_cloud_name, require_local
+from ollama_kit.server.model_names import check_model_name
 from ollama_kit.server.server import Server
 from ollama_kit.specs.model import ModelSpec
 
@@ -75,6 +76,7 @@ class _Build:
         self.notes: list[str] = []
 
     def run(self) -> BuildResult:
+        check_model_name(self.name)
         for name in (self.spec.base, self.name):
             if is_cloud_name(name):
                 require_local(self.server.host, None, allow_remote=self.options.allow_remote, model=name)

@@ -3,8 +3,9 @@ spec in sight with the state of the server's copy (`inventory`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ollama_kit.builder.build import diff
 from ollama_kit.builder.build_records import leftovers
@@ -25,7 +26,8 @@ from ollama_kit.tokens.vocabulary import tokenizer_family
 @dataclass(frozen=True)
 class Description:
     """`context_tokens` is num_ctx of a call, `trained_context_tokens` what the model was made for.
-    `memory` is the plan in two lines, empty where none was made."""
+    `in_force` are the model's own
+    parameters, those of its parent model among them; `memory` is the plan in two lines, empty where none was made."""
 
     name: str
     host: str
@@ -43,6 +45,7 @@ class Description:
     tokenizer_family: str
     capabilities: tuple[str, ...]
     remote: str
+    in_force: Mapping[str, Any]
     memory: tuple[str, ...] = ()
 
     def lines(self) -> Iterator[tuple[str, str]]:
@@ -56,11 +59,18 @@ class Description:
         yield "context", f"{self.context_tokens:,} tokens, from {self.context_from}{trained}"
         yield "GQA", f"{self.gqa or 'unknown'}{heads}"
         yield "tokenizer", f"{self.tokenizer} ({self.tokenizer_family or 'family not known'})"
+        if self.in_force:
+            said = (f"{name} {_shown(value)}" for name, value in sorted(self.in_force.items()) if name != "num_ctx")
+            yield "parameters", ", ".join(said) or "none but the context; the rest are the server's defaults"
         yield "capabilities", ", ".join(self.capabilities) or "not reported by this server"
         for number, line in enumerate(filter(None, self.memory)):
             yield "" if number else "memory", line
         if self.remote:
             yield "remote", f"prompts are forwarded to {self.remote}"
+
+
+def _shown(value: Any) -> str:
+    return " ".join(map(repr, value)) if isinstance(value, list | tuple) else str(value)
 
 
 def describe(facts: ModelFacts, host: str) -> Description:
@@ -84,6 +94,7 @@ def describe(facts: ModelFacts, host: str) -> Description:
         tokenizer_family=", ".join(sorted(families)),
         capabilities=tuple(sorted(facts.capabilities)),
         remote=facts.remote_host,
+        in_force=dict(facts.parameters),
     )
 
 

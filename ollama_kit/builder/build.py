@@ -27,6 +27,7 @@ from ollama_kit.server.host import is_cloud_name, require_local
 from ollama_kit.server.model_names import check_model_name
 from ollama_kit.server.server import Server
 from ollama_kit.specs.model import ModelSpec
+from ollama_kit.tokens.template_choice import template_in_force
 
 Status = Literal["current", "created", "updated", "would create", "would update"]
 
@@ -187,6 +188,8 @@ class _Build:
             if base is None:
                 check_expectations(self.spec, made)
             differences = expected.differences(made)
+            if any(found.key == "template" for found in differences):
+                self._refuse_ignored_template(made, version)
             if differences:
                 raise BuildMismatch(
                     "the server did not build what the spec says; the existing model is unchanged:\n  "
@@ -195,6 +198,21 @@ class _Build:
             self.server.copy(temporary, self.name)
         finally:
             self._forget(temporary)
+
+    def _refuse_ignored_template(self, made: ModelFacts, version: ServerVersion) -> None:
+        """BuildMismatch with the cause and the ways out, where the server runs the weights' own template in the place
+        of the spec's."""
+        runs = template_in_force(made, version)
+        if not runs.is_native:
+            return
+        raise BuildMismatch(
+            f"the server would ignore the spec's `template`: it runs the Jinja template inside the weights ({runs.because})"
+            "; the existing model is unchanged",
+            hint=(
+                "Set `renderer` in the spec, OLLAMA_GO_TEMPLATE=1 on the server, or write a `template` with tools.",
+                "请在规格文件中设置 `renderer`，在服务器上设置 OLLAMA_GO_TEMPLATE=1，或让 `template` 处理工具。",
+            ),
+        )
 
     def _request(self, version: ServerVersion) -> CreateRequest:
         """The rendered Modelfile, read back; where its grammar cannot carry the text, the spec itself."""

@@ -206,8 +206,8 @@ class _Build:
         if not runs.is_native:
             return
         raise BuildMismatch(
-            f"the server would ignore the spec's `template`: it runs the Jinja template inside the weights ({runs.because})"
-            "; the existing model is unchanged",
+            f"the server would ignore the spec's `template`, and run the weights' own Jinja template ({runs.because}); "
+            "the existing model is unchanged",
             hint=(
                 "Set `renderer` in the spec, OLLAMA_GO_TEMPLATE=1 on the server, or write a `template` with tools.",
                 "请在规格文件中设置 `renderer`，在服务器上设置 OLLAMA_GO_TEMPLATE=1，或让 `template` 处理工具。",

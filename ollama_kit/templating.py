@@ -81,9 +81,10 @@ def environment(*, escape: Escape | None = None, trim: bool = True, folder: str 
     files, the project's first; without one there is nothing to include.
     """
     from jinja2 import FunctionLoader, StrictUndefined
-    from jinja2.sandbox import SandboxedEnvironment
 
-    return SandboxedEnvironment(
+    from ollama_kit.bounded_jinja import BoundedSandbox
+
+    return BoundedSandbox(
         undefined=StrictUndefined,
         autoescape=escape is not None,
         finalize=None if escape is None else _finalizer(escape),
@@ -127,8 +128,11 @@ def failure_of(problem: Exception) -> Failure:
 @contextmanager
 def failures_as(error: Callable[[Failure], OllamaKitError]) -> Iterator[None]:
     """Lets nothing out of a template's compiling or rendering but our own errors: `error` makes one of any other."""
+    from ollama_kit.bounded_jinja import bounded
+
     try:
-        yield
+        with bounded():
+            yield
     except OllamaKitError:
         raise
     except Exception as problem:  # a template is a program of the project's: it can raise anything

@@ -10,7 +10,7 @@ ORDER = (
     ("lazy", "records"),
     ("errors",),
     ("plugins",),
-    ("resources", "text"),
+    ("resources", "text", "bounded_jinja"),
     ("templating",),
     ("specs",),
     ("settings",),

@@ -120,3 +120,39 @@ def test_a_failure_in_an_included_template_names_its_file(write: Write) -> None:
         with pytest.raises(SpecError) as caught, templating.failures_of(whole):
             sandbox.get_template("parts/whole.jinja").render()
         assert (caught.value.path, caught.value.line) == (part, 2)
+
+
+# -- templates end
+
+ENDLESS = {
+    "loops in loops": "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}",
+    "a text doubled": "{% set n = namespace(s='x') %}{% for a in range(60) %}{% set n.s = n.s ~ n.s %}{% endfor %}",
+    "a text added to itself": "{% set n = namespace(s='x') %}{% for a in range(60) %}{% set n.s = n.s + n.s %}"
+    "{% endfor %}",
+    "a text times a number": "{{ 'x' * 10 ** 9 }}",
+    "a list times a number": "{{ ([1] * 10 ** 9) | length }}",
+    "a power": "{{ 9 ** (9 ** 9) }}",
+    "padding": "{{ 'x' | center(10 ** 9) }}",
+    "padding by a method": "{{ 'x'.ljust(1000000000) }}",
+    "a width": "{{ '%999999999d' % 1 }}",
+    "a width in a filter": "{{ '%999999999d' | format(1) }}",
+    "a width in format": "{{ '{:>999999999}'.format(1) }}",
+    "itself": "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+    "words": "{{ lipsum(n=100000000) }}",
+}
+
+
+@pytest.mark.parametrize("text", ENDLESS.values(), ids=ENDLESS)
+def test_a_template_that_would_not_end_is_an_error_with_its_file_and_line(write: Write, text: str) -> None:
+    """Loops, and every way in which a text grows, are bounded."""
+    path = write("mine.jinja", b"first line\n" + text.encode())
+    with pytest.raises(SpecError) as caught:
+        templating.render_page("mine.jinja", {}, str)
+    assert (caught.value.path, caught.value.line) == (path, 2)
+
+
+def test_a_loop_of_many_turns_is_a_loop(write: Write) -> None:
+    write(
+        "mine.jinja", b"{% for a in rows %}{{ loop.index if loop.last }}{% else %}none{% endfor %}{{ 'a' ~ 1 ~ none }}"
+    )
+    assert templating.render_page("mine.jinja", {"rows": range(20_000)}, str) == "20000a1None"

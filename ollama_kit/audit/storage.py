@@ -8,7 +8,6 @@ rewritten as a whole (VACUUM).
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ollama_kit.errors import AuditError
+from ollama_kit.text.private_files import create_private, make_own_folder
 
 SCHEMA_VERSION = 1  # SQLite's user_version
 APPLICATION_ID = 0x6F6B6175  # "okau": tells our file from another program's
@@ -47,8 +47,8 @@ def open_for_writing(path: Path, timeout_s: float) -> sqlite3.Connection:
     """A connection to the file at `path`, made where there is none, readable by its owner only. Threads may share it
     if they take turns. AuditError where it cannot be used."""
     with translated(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        make_own_folder(path.parent)
+        create_private(path)
         connection = _connect(path, timeout_s)
         try:
             if _is_empty(connection):

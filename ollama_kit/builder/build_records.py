@@ -24,6 +24,7 @@ from ollama_kit import resources
 from ollama_kit.server.facts import InstalledModel
 from ollama_kit.server.server import Server
 from ollama_kit.text.encodings import write_text
+from ollama_kit.text.private_files import make_own_folder
 
 NAMESPACE = "ollama-kit-build"
 _TAG = re.compile(r"(?P<machine>[0-9a-f]{8})-(?P<process>\d+)-[0-9a-f]{8}")
@@ -57,7 +58,7 @@ def keep_build_record(url: str, name: str, record: BuildRecord) -> None:
     """Writes a record; a build does not fail because it cannot be written."""
     path = _path(url, name)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_own_folder(path.parent)
         write_text(path, json.dumps(asdict(record)))
     except OSError:
         return

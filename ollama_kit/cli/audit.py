@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -109,12 +108,12 @@ def _cells(row: AuditRow) -> tuple[str, ...]:
 def _write(path: Path, lines: Iterator[str], *, bom: bool) -> None:
     """Writes beside, then renames. A CSV gets a byte order mark: without it Excel reads the local code page."""
     from ollama_kit.errors import UsageError
-    from ollama_kit.text.encodings import written_whole
+    from ollama_kit.text.private_files import replacing
 
     try:
-        with written_whole(path) as file:
-            file.write(codecs.BOM_UTF8 if bom else b"")
+        with replacing(path) as file:
+            file.write(b"\xef\xbb\xbf" if bom else b"")
             for line in lines:
-                file.write(f"{line}\n".encode("utf-8", "surrogateescape"))
+                file.write(f"{line}\n".encode())
     except OSError as error:
         raise UsageError(f"{path} cannot be written: {error.strerror}") from error

@@ -61,7 +61,7 @@ def init_command(folder: Path) -> None:
             echo(f"kept     {path}")
             continue
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(path, text)
+        write_text(path, text, private=False)
         echo(f"created  {path}")
     echo(f"Next: cd {folder} && ollama-kit build my-assistant", err=True)
 

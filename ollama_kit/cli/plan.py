@@ -87,7 +87,7 @@ def plan_command(
     setup = subject.setup(**{**asked, "engine": _ENGINES.get(asked.pop("engine") or "")}, on_card=not cpu)
     found = answer(Fitting(subject.shape, setup, _extras(projector, draft, setup)), there)
     if svg:
-        write_text(svg, drawn(found.plan, there.size_bytes if there else None))
+        write_text(svg, drawn(found.plan, there.size_bytes if there else None), private=False)
     if as_json:
         print_result(found.as_dict())
     else:

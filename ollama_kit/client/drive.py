@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from ollama_kit.errors import OllamaKitError
 from ollama_kit.guard.exchange import Hook, ModelCall, Result, Streamed
+from ollama_kit.guard.private.restoring import RestoredStream
 from ollama_kit.server.wire import JSON, Call
 from ollama_kit.structured.partial import PartialJSON
 from ollama_kit.structured.thinking import Tags, closes, longest_closing, read_thinking, strip_thinking
@@ -55,6 +56,7 @@ class Streamer:
         self._opening = True  # nothing but white space and thinking has come
         self._thinks = False  # and thinking has begun
         self._held = ""
+        self._stream: RestoredStream | None = None
         self._partial = PartialJSON()
         self._shown: Any = None
 
@@ -75,11 +77,11 @@ class Streamer:
             if said := self._said(text, listen.heard.thinking_tags):
                 yield from show(said, listen)
         if listen.heard.last and self._held and not self._structured:
-            tags = listen.heard.thinking_tags
-            rest = strip_thinking(self._held, tags)[1] if self._opening else self._held
+            rest = strip_thinking(self._held, listen.heard.thinking_tags)[1]
             self._held = ""
-            if rest:
-                yield Delta(listen.restore(rest))
+            yield from self._deltas(rest, listen)
+        if listen.heard.last and self._stream is not None and (rest := self._stream.rest()):
+            yield Delta(rest)
 
     def _said(self, text: str, tags: Tags) -> str:
         """What a piece of text says once the thinking in front of an answer is over; empty before."""
@@ -109,12 +111,11 @@ class Streamer:
         yield Partial(shown)
 
     def _deltas(self, text: str, listen: ModelCall) -> Iterator[Delta]:
-        """The text but for an end that may be half of something hidden."""
-        self._held += text
-        safe = listen.restore.unfinished(self._held)
-        ready, self._held = self._held[:safe], self._held[safe:]
-        if ready:
-            yield Delta(listen.restore(ready))
+        """The text but for an end that may be half of something hidden, or whose place is not known yet."""
+        if self._stream is None:
+            self._stream = listen.restore.stream()
+        if ready := self._stream.feed(text):
+            yield Delta(ready)
 
 
 class Drive(Generic[T]):

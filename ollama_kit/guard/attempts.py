@@ -53,7 +53,7 @@ def record(number: int, heard: StreamedReply, verdict: Verdict, call: Call, seco
         outcome=verdict.outcome,
         reason=verdict.reason,
         reply=heard.text,
-        thinking=verdict.thinking,
+        thinking=verdict.thought,
         done_reason=heard.done_reason,
         request_sha256=hashlib.sha256(call.sent).hexdigest(),
         seed=body["options"]["seed"],

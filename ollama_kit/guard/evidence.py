@@ -10,7 +10,7 @@ from typing import Any
 
 from ollama_kit.guard.conversation import Document
 from ollama_kit.records.report import Evidence
-from ollama_kit.structured.dialect import join
+from ollama_kit.structured.dialect import bounded_work, join
 from ollama_kit.structured.schema import Schema
 from ollama_kit.structured.validation import Problem
 from ollama_kit.text.locate import FoldedText
@@ -52,11 +52,16 @@ class Sources:
 
 def locate_evidence(schema: Schema, value: Any, sources: Sources) -> tuple[Evidence, ...]:
     """Every quote that the schema asks for in a valid answer, located."""
-    found = {path: (quote, rule) for path, quote, rule in _Quotes(schema).of(schema.document, value, "", 0)}
+    with bounded_work():
+        found = _quotes_of(schema, value)
     return tuple(
         sources.locate(path, quote) if rule.accepts(quote, _beside(value, path, rule.of)) else Evidence(path, quote)
         for path, (quote, rule) in found.items()
     )
+
+
+def _quotes_of(schema: Schema, value: Any) -> dict[str, tuple[str, QuoteRule]]:
+    return {path: (quote, rule) for path, quote, rule in _Quotes(schema).of(schema.document, value, "", 0)}
 
 
 def missing_evidence(evidence: Sequence[Evidence]) -> tuple[Problem, ...]:

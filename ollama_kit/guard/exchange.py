@@ -9,14 +9,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from ollama_kit.errors import OllamaKitError, OutputInvalid
-from ollama_kit.guard.control_tokens import BREAK
 from ollama_kit.guard.conversation import Request
 from ollama_kit.guard.fence import Fence
-from ollama_kit.guard.private.placeholders import Placeholders
+from ollama_kit.guard.private.restoring import Restorer
 from ollama_kit.guard.streamed_reply import StreamedReply
 from ollama_kit.records.report import Attempt, CountKind, Evidence, Finding, Report
 from ollama_kit.server.wire import Call
@@ -116,42 +114,6 @@ def _line(event: Event) -> str:
     if isinstance(event, Finished):
         return f"finished: {event.verdict} after {event.seconds:.1f} s"
     return f"attempt {event.attempt.number}: {event.attempt.outcome} after {event.attempt.seconds:.1f} s"
-
-
-@dataclass(frozen=True)
-class Restorer:
-    """Gives an answer the caller's own words back: the hidden values, and control tokens that were broken."""
-
-    placeholders: Placeholders
-    broken: frozenset[str] = frozenset()
-
-    def __call__(self, value: Any) -> Any:
-        """The same value with its texts restored, keys too."""
-        return self.placeholders.restore(self._whole(value) if self.broken else value)
-
-    def unfinished(self, text: str) -> int:
-        """Where at the end of a text that still grows something may have begun that is to be restored whole; the
-        text's length where nothing has."""
-        beginnings, longest = self._beginnings
-        first = max(0, len(text) - longest)
-        return next((at for at in range(first, len(text)) if text[at:] in beginnings), len(text))
-
-    @cached_property
-    def _beginnings(self) -> tuple[frozenset[str], int]:
-        """Every beginning of what is to be restored, and the length of the longest."""
-        whole = (*self.placeholders.values, *(token[0] + BREAK + token[1:] for token in self.broken))
-        beginnings = frozenset(text[:end] for text in whole for end in range(1, len(text)))
-        return beginnings, max(map(len, beginnings), default=0)
-
-    def _whole(self, value: Any) -> Any:
-        if isinstance(value, str):
-            if BREAK in value:
-                for token in self.broken:
-                    value = value.replace(token[0] + BREAK + token[1:], token)
-            return value
-        if isinstance(value, dict):
-            return {self._whole(key): self._whole(inner) for key, inner in value.items()}
-        return [self._whole(item) for item in value] if isinstance(value, list) else value
 
 
 @dataclass(frozen=True)

@@ -27,12 +27,14 @@ from ollama_kit.guard.control_tokens import neutralize_control_tokens
 from ollama_kit.guard.conversation import Request
 from ollama_kit.guard.counts import is_cut
 from ollama_kit.guard.evidence import Sources
-from ollama_kit.guard.exchange import CallContext, ModelCall, Restorer, Result
+from ollama_kit.guard.exchange import CallContext, ModelCall, Result
 from ollama_kit.guard.fit import Fitted, PromptCounter, TokenBudget, fit_context, fit_raw
 from ollama_kit.guard.images.attached import require_sight
 from ollama_kit.guard.judge import Judge, said_in
 from ollama_kit.guard.pipeline import AnswerContext, Pipeline
 from ollama_kit.guard.policy import Policy
+from ollama_kit.guard.private.policy_keys import RestoreRules
+from ollama_kit.guard.private.restoring import Restorer
 from ollama_kit.guard.profile import Profile, check_thinking
 from ollama_kit.guard.report_builder import ReportBuilder
 from ollama_kit.guard.sanitize import sanitize
@@ -41,6 +43,7 @@ from ollama_kit.guard.verdict import Reader, Verdict, correction
 from ollama_kit.records.report import Attempt, Evidence, Finding, Report
 from ollama_kit.structured.derivation import Grammar
 from ollama_kit.structured.schema import Schema
+from ollama_kit.structured.stand_ins import admit_stand_ins
 from ollama_kit.text.language import language_of
 
 RETRIED = frozenset({"schema", "not_json", "evidence", "empty", "runaway", "incomplete"})
@@ -163,12 +166,14 @@ class _Call:
         self.findings = list(cleaned.findings)
         self.tell(exchange.Cleaned(cleaned.findings))
         broken = frozenset(found.detail for found in cleaned.findings if found.stage == "control_tokens")
-        self.reader = Reader(self.pipeline, Restorer(self.placeholders, broken))
+        rules = self.policy.setting("restore") or RestoreRules()
+        self.reader = Reader(self.pipeline, Restorer(self.placeholders, broken, rules))
         self.answer_context = self._answer_context()
+        self.grammars = tuple(admit_stand_ins(grammar, self.placeholders.values) for grammar in self.grammars)
 
     def _answer_context(self) -> AnswerContext:
         """What answers are checked against, in the caller's own words."""
-        restore, documents, turns = self.reader.restore, self.request.documents, self.draft.turns
+        restore, documents, turns = self.reader.restore.full, self.request.documents, self.draft.turns
         asked = [restore(turn.content) for turn in turns if turn.role != "system"]
         return AnswerContext(
             schema=self.schema,
@@ -317,13 +322,15 @@ class _Call:
         if self.plain_json:
             note = (*note, "the server could not compile the schema's grammar: plain JSON mode, checked afterwards")
         self.findings += verdict.findings
+        calls, told = self.reader.arguments(heard)
+        self.findings += told
         return Result(
             value=verdict.value if complete else verdict.text,
             text=verdict.text,
             thinking=verdict.thinking,
             report=self._report(fitted, note, verdict.evidence),
             complete=complete,
-            tool_calls=tuple(self.reader.restore(list(heard.tool_calls))),
+            tool_calls=calls,
             evidence=verdict.evidence,
         )
 

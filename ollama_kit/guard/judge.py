@@ -28,9 +28,10 @@ from ollama_kit.errors import GuardBlocked, ServerError, SpecError, nearest_name
 from ollama_kit.guard.budget import CallBudget
 from ollama_kit.guard.control_tokens import neutralize_control_tokens
 from ollama_kit.guard.conversation import Message
-from ollama_kit.guard.exchange import CallContext, ModelCall, Restorer
+from ollama_kit.guard.exchange import CallContext, ModelCall
 from ollama_kit.guard.fit import PromptCounter
 from ollama_kit.guard.private.placeholders import Placeholders
+from ollama_kit.guard.private.restoring import Restorer
 from ollama_kit.guard.profile import Profile
 from ollama_kit.guard.streamed_reply import StreamedReply
 from ollama_kit.modelfile.versions import supports

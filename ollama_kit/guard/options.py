@@ -19,6 +19,7 @@ class Words:
     words: tuple[str, ...]
     default: str
     by_strength: tuple[str, ...] = ()
+    turns_on = True
 
     def read(self, key: str, value: Any, source: Source) -> str:
         """The word that is written there. YAML reads a bare on and off as true and false; a bare `on` is the first
@@ -49,6 +50,7 @@ class Number:
     least: float
     default: float | None = None
     removable: bool = True
+    turns_on = False
 
     def read(self, key: str, value: Any, source: Source) -> Any:
         """The number, None for no limit."""
@@ -75,18 +77,21 @@ class Number:
 @dataclass(frozen=True)
 class Mapped:
     """A mapping with keys of its own. `parse` gives the stage's own value for it, None where it is off; `soften` the
-    one that finds the same and refuses nothing."""
+    one that finds the same and refuses nothing; `weaker` whether one value guards less than another; `turns_on` whether
+    saying something here turns the stage on."""
 
     parse: Callable[[Any, Source], Any]
     soften: Callable[[Any], Any] = lambda value: value
+    weaker: Callable[[Any, Any], bool] = lambda value, than: value is None and than is not None
     default: None = None
+    turns_on: bool = True
 
     def read(self, key: str, value: Any, source: Source) -> Any:
         return self.parse(value, source)
 
     def is_weaker(self, value: Any, than: Any) -> bool:
-        """Whether it is off where the other is on."""
-        return value is None and than is not None
+        """Whether it guards less: by default, whether it is off where the other is on."""
+        return self.weaker(value, than)
 
     def softened(self, value: Any) -> Any:
         return None if value is None else self.soften(value)

@@ -44,8 +44,14 @@ from ollama_kit.guard.normalize import normalize_text
 from ollama_kit.guard.options import CALL_OPTIONS, Mapped, Number, Option, Words
 from ollama_kit.guard.passage import ANSWER, INPUTS, OUTSIDE, Passage, TextKind
 from ollama_kit.guard.private.placeholders import Placeholders
-from ollama_kit.guard.private.redaction import redact_private_data
-from ollama_kit.guard.private.rulebook import PERSONAL, SECRETS
+from ollama_kit.guard.private.policy_keys import (
+    PersonalKinds,
+    kinds_weakened,
+    parse_personal_kinds,
+    parse_restore,
+    restores_more,
+)
+from ollama_kit.guard.private.redaction import redact_by_rules
 from ollama_kit.guard.scanners.config import ScannerConfig, parse_scanners
 from ollama_kit.guard.scanners.execution import Scanners, load_scanners
 from ollama_kit.guard.token_table import WELL_KNOWN
@@ -119,11 +125,7 @@ class Stage:
 
     def is_on(self, policy: StagePolicy) -> bool:
         """Whether the policy turns it on: one of its keys says something else than off."""
-        return any(
-            policy.setting(key) not in ("off", None)
-            for key, option in self.keys.items()
-            if not isinstance(option, Number)
-        )
+        return any(policy.setting(key) not in ("off", None) for key, option in self.keys.items() if option.turns_on)
 
 
 # -- the stages: each an adapter between the one signature and a function that can be used and tested by itself
@@ -139,16 +141,16 @@ def _scan_input(passage: Passage, context: StageContext) -> Passage:
 
 
 def _hide_private_data(passage: Passage, context: StageContext) -> Passage:
-    words = {SECRETS: context.policy.setting("secrets"), PERSONAL: context.policy.setting("personal")}
+    own = context.policy.setting("personal_kinds") or PersonalKinds()
+    actions = own.actions(context.policy.setting("secrets"), context.policy.setting("personal"))
 
-    def kinds(*actions: str) -> frozenset[str]:
-        return frozenset().union(*(chosen for chosen, word in words.items() if word in actions))
+    def rules(*words: str) -> frozenset[str]:
+        return frozenset(rule for rule, word in actions.items() if word in words)
 
-    blocked = kinds("block")
-    changed, findings = redact_private_data(
-        passage.text, passage.source, context.placeholders, redact=kinds("redact"), flag=kinds("flag") | blocked
+    changed, findings = redact_by_rules(
+        passage.text, passage.source, context.placeholders, rules("redact"), rules("flag", "block")
     )
-    hit = next((found for found in findings if found.detail.partition(":")[0] in blocked), None)
+    hit = next((found for found in findings if actions.get(found.rule) == "block"), None)
     if hit is not None:
         raise _refused(replace(hit, action="blocked"))
     return passage.change(changed, findings)
@@ -264,6 +266,8 @@ STAGES: tuple[Stage, ...] = (
         {
             "secrets": Words(("redact", "flag", "block", "off"), "redact", ("block", "redact", "flag", "off")),
             "personal": Words(("redact", "flag", "block", "off"), "flag", ("block", "redact", "flag", "off")),
+            "personal_kinds": Mapped(parse_personal_kinds, PersonalKinds.softened, kinds_weakened),
+            "restore": Mapped(parse_restore, weaker=restores_more, turns_on=False),
         },
         summary="keys, passwords and personal data, behind placeholders that the answer gets back",
     ),

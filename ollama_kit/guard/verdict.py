@@ -7,13 +7,13 @@ done reason → thinking apart → JSON found → values restored → schema →
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ollama_kit.guard.exchange import Restorer
 from ollama_kit.guard.passage import Passage
 from ollama_kit.guard.pipeline import AnswerContext, Pipeline
+from ollama_kit.guard.private.restoring import Restorer, findings_of
 from ollama_kit.guard.streamed_reply import StreamedReply
 from ollama_kit.records.report import Evidence, Finding, Outcome
 from ollama_kit.structured.dialect import join
@@ -27,7 +27,8 @@ from ollama_kit.structured.validation import Problem, failing_part, feedback, fe
 class Verdict:
     """What an attempt gave. `value` is the checked data where `outcome` is "valid"; where it is "schema" or
     "evidence" it is the data that has the `problems`; where it is "not_json", `missing` says what was read instead.
-    `written` is the data, or the text that held none, in the model's own words, with nothing put back."""
+    `written` is the data, or the text that held none, and `thought` the thinking, in the model's own words, with
+    nothing put back; `reason` holds no hidden value either."""
 
     outcome: Outcome
     reason: str = ""
@@ -35,6 +36,7 @@ class Verdict:
     written: Any = None
     text: str = ""
     thinking: str = ""
+    thought: str = ""
     problems: tuple[Problem, ...] = ()
     missing: NotFound | None = None
     evidence: tuple[Evidence, ...] = ()
@@ -51,15 +53,20 @@ class Reader:
     def judge(self, reply: StreamedReply, against: AnswerContext) -> Verdict:
         """The verdict on a reply."""
         inline, text = strip_thinking(reply.text, reply.thinking_tags)
-        thinking = self.restore("\n".join(part for part in (reply.thinking, inline) if part))
-        begun, against = (
-            Verdict("valid", text=self.restore(text), thinking=thinking),
-            replace(against, thinking=thinking),
-        )
-        early, schema = self._ended_early(reply, begun), against.schema
+        thought = "\n".join(part for part in (reply.thinking, inline) if part)
+        schema = None if reply.tool_calls else against.schema
+        begun = Verdict("valid", thinking=self.restore(thought), thought=thought)
+        against = replace(against, thinking=begun.thinking)
+        if schema is None:
+            shown, notes = self.restore.restored(text)
+            begun = replace(begun, text=shown, findings=tuple(findings_of(notes, "answer")))
+        else:
+            begun = replace(begun, text=self.restore.in_json(text))
+        early = self._ended_early(reply, begun)
         if early is not None:  # a text that was cut may be what the caller gets
-            return self._checked(early, None, against) if early.outcome == "length" and schema is None else early
-        if schema is None or reply.tool_calls:
+            may_be_given = early.outcome == "length" and against.schema is None
+            return self._checked(early, None, against) if may_be_given else early
+        if schema is None:
             return self._checked(replace(begun, value=begun.text), None, against)
         return self._checked(self._json(text, begun, schema), schema, against)
 
@@ -78,24 +85,43 @@ class Reader:
             return replace(begun, outcome="empty", reason="the answer is empty")
         return None
 
+    def arguments(self, reply: StreamedReply) -> tuple[tuple[Any, ...], tuple[Finding, ...]]:
+        """The calls of tools that the reply asks for, with what the policy lets into them, and what is to be told."""
+        calls: list[Any] = []
+        findings: list[Finding] = []
+        for at, call in enumerate(reply.tool_calls):
+            restored, notes = self.restore.restored(call, "argument")
+            calls.append(restored)
+            findings += findings_of(notes, f"answer, tool call {at}")
+        return tuple(calls), tuple(findings)
+
     def _json(self, text: str, begun: Verdict, schema: Schema) -> Verdict:
-        """The first candidate that the whole schema accepts; where none is, the problems of the likeliest one."""
+        """The first candidate that the whole schema accepts, with the real values; where none is, the problems of the
+        likeliest one."""
         found = find_json(text)
         if isinstance(found, NotFound):
             return replace(begun, outcome="not_json", reason=found.reason, missing=found, written=text)
         failed: list[Verdict] = []
         for candidate in found.candidates:
             try:
-                value = self.restore(candidate.value)
+                value = self.restore.full(candidate.value)
+                notes = self.restore.restored(candidate.value)[1]
             except RecursionError:
                 deep = NotFound("JSON nested too deep", candidate.start)
                 return replace(begun, outcome="not_json", reason=deep.reason, missing=deep, written=text)
             problems = validate(schema, value)
+            told = tuple(_found_in(begun.text, findings_of(notes, "answer")))
+            read = replace(begun, value=value, written=candidate.value, findings=told)
             if not problems:
-                return replace(begun, value=value, written=candidate.value)
-            wrong = replace(begun, outcome="schema", reason=problems[0].message, problems=problems)
-            failed.append(replace(wrong, value=value, written=candidate.value))
+                return read
+            wrong = replace(read, outcome="schema", problems=problems)
+            failed.append(replace(wrong, reason=in_own_words(wrong, schema, self.hide)[0].message))
         return failed[0]
+
+    @property
+    def hide(self) -> Callable[[str], str]:
+        """Puts the placeholders into a text again."""
+        return self.restore.placeholders.hide
 
     def _checked(self, verdict: Verdict, schema: Schema | None, against: AnswerContext) -> Verdict:
         """The verdict after the output stages. `schema` is None for text: what a stage has rewritten is then the
@@ -112,17 +138,34 @@ class Reader:
             return _as_passage(latest)
 
         passed = self.pipeline.check(_as_passage(verdict), against, read)
-        value = passed.value if schema is None or passed.outcome != "valid" else schema.to_python(passed.value)
-        return replace(
+        judged = replace(
             latest,
             text=passed.text,
-            value=value,
+            value=passed.value,
             outcome=passed.outcome,
-            reason=passed.reason,
+            reason=self.hide(passed.reason),
             problems=passed.problems,
-            evidence=passed.evidence,
-            findings=passed.findings,
+            evidence=tuple(replace(found, quote=self._shown(found.quote)) for found in passed.evidence),
+            findings=(*passed.findings, *latest.findings),
         )
+        if judged.problems:
+            return replace(judged, reason=in_own_words(judged, schema, self.hide)[0].message)
+        return judged if schema is None or judged.outcome != "valid" else self._given(judged, schema)
+
+    def _given(self, verdict: Verdict, schema: Schema) -> Verdict:
+        """A valid verdict with the data that the caller gets: its values where the policy lets them come back."""
+        given = self.restore(verdict.written)
+        try:
+            return replace(verdict, value=schema.to_python(given))
+        except (ValueError, TypeError):
+            if given == verdict.value:
+                raise
+            reason = f"the policy keeps placeholders in the answer, which {schema.source} does not take"
+            return replace(verdict, outcome="schema", reason=reason)
+
+    def _shown(self, quote: str) -> str:
+        """A quote as the caller gets it."""
+        return str(self.restore(self.hide(quote))) if self.restore.placeholders else quote
 
 
 def _as_passage(verdict: Verdict) -> Passage:
@@ -147,10 +190,25 @@ def correction(verdict: Verdict, schema: Schema | None, language: str, hide: Cal
         return hide(feedback_on_no_json(verdict.missing, verdict.written, language=language))
     if not verdict.problems:
         return ""
-    shown = validate(schema, verdict.written) if schema is not None and verdict.outcome == "schema" else ()
-    if not shown:  # what is wrong is seen only with the values put back
-        shown = tuple(_as_written(problem, verdict.written, hide) for problem in verdict.problems)
+    shown = in_own_words(verdict, schema, hide)
     return hide(feedback(shown, failing_part(verdict.written, shown[0].path), language=language))
+
+
+def in_own_words(verdict: Verdict, schema: Schema | None, hide: Callable[[str], str]) -> tuple[Problem, ...]:
+    """The problems of a verdict, about what the model wrote; none that only the placeholders have."""
+    real = tuple(_as_written(problem, verdict.written, hide) for problem in verdict.problems)
+    places = {(problem.path, problem.keyword) for problem in real}
+    seen = validate(schema, verdict.written) if schema is not None and verdict.outcome == "schema" else ()
+    same = tuple(problem for problem in seen if (problem.path, problem.keyword) in places)
+    return same if len(same) == len(real) else real
+
+
+def _found_in(text: str, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Findings in single texts of an answer's data, at their places in the answer: the first where they may be."""
+    for finding in findings:
+        start = text.find(finding.detail.partition(" ")[0])
+        span = (start, start + finding.span[1] - finding.span[0]) if start >= 0 else (0, 0)
+        yield replace(finding, span=span)
 
 
 def _as_written(problem: Problem, written: Any, hide: Callable[[str], str]) -> Problem:

@@ -20,12 +20,16 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from ollama_kit.documents.pages.output_files import make_folder
+from ollama_kit.documents.pages.output_files import make_folder, unwritable
 from ollama_kit.errors import UsageError
+from ollama_kit.guard.kept import KeptValues
 from ollama_kit.guard.policy import Policy
 from ollama_kit.guard.policy_digest import former_repr, policy_digest
+from ollama_kit.text.private_files import create_private
 
 VERSION = 1
+SEALED = "sealed"
+"""The only key of a value in which hidden values are behind placeholders."""
 
 _TABLES = """
 create table if not exists outcome (
@@ -84,6 +88,7 @@ class Ledger:
         self.path, self.job = path, job
         if isinstance(path, Path):
             make_folder(path.parent)
+            self._create(path)
         self._lock = Lock()
         with self._understood():
             self._open = sqlite3.connect(path, timeout=30.0, isolation_level=None, check_same_thread=False)
@@ -92,6 +97,13 @@ class Ledger:
         except BaseException:
             self._open.close()
             raise
+
+    def _create(self, path: Path) -> None:
+        """The file for its owner alone; SQLite gives the files that it keeps beside it the same rights."""
+        try:
+            create_private(path)
+        except OSError as problem:
+            raise unwritable(path, problem) from problem
 
     def _prepare(self) -> None:
         with self._understood():
@@ -109,8 +121,11 @@ class Ledger:
             self._open.execute(_TABLES)
             self._open.execute(f"pragma user_version = {VERSION}")
 
-    def find(self, task: str, former: str | None = None) -> Outcome | None:
-        """How a task ended, None if it has not. What is kept under its `former` name only is renamed, for good."""
+    def find(
+        self, task: str, former: str | None = None, hidden: Callable[[], KeptValues | None] = lambda: None
+    ) -> Outcome | None:
+        """How a task ended, None if it has not. What is kept under its `former` name only is renamed, for good.
+        `hidden` gives the values that are behind placeholders in what is kept; it is asked where there are any."""
         with self._lock, self._understood():
             row = self._row(task)
             if row is None and former is not None and self._row(former) is not None:
@@ -118,7 +133,7 @@ class Ledger:
                     "update or replace outcome set task = ? where task = ? and job = ?", (task, former, self.job)
                 )
                 row = self._row(task)
-        return None if row is None else _outcome(row)
+        return None if row is None else _outcome(row, hidden)
 
     def _row(self, task: str) -> tuple[str, str, str, str, float, int] | None:
         found: tuple[str, str, str, str, float, int] | None = self._open.execute(
@@ -127,10 +142,12 @@ class Ledger:
         ).fetchone()
         return found
 
-    def write(self, outcome: Outcome) -> None:
-        """Keeps an outcome; a task that failed may be tried again, and then the last outcome counts."""
+    def write(self, outcome: Outcome, hidden: KeptValues | None = None) -> None:
+        """Keeps an outcome, with the `hidden` values behind placeholders; a task that failed may be tried again, and
+        then the last outcome counts."""
         state = "done" if outcome.done else "failed"
-        value = json.dumps(outcome.value, ensure_ascii=True)
+        kept = {SEALED: hidden.sealed(outcome.value)} if hidden else outcome.value
+        value = json.dumps(kept, ensure_ascii=True)
         # A file's name need not be Unicode, and SQLite's text is.
         label = outcome.label.encode("utf-8", "replace").decode("utf-8")
         row = (outcome.task, self.job, label, state, value, outcome.seconds, outcome.tokens)
@@ -174,6 +191,10 @@ class Ledger:
             ) from error
 
 
-def _outcome(row: tuple[str, str, str, str, float, int]) -> Outcome:
-    task, label, state, value, seconds, tokens = row
-    return Outcome(task, label, state == "done", json.loads(value), seconds, tokens)
+def _outcome(row: tuple[str, str, str, str, float, int], hidden: Callable[[], KeptValues | None]) -> Outcome:
+    task, label, state, text, seconds, tokens = row
+    value = json.loads(text)
+    if isinstance(value, dict) and list(value) == [SEALED]:
+        value, known = value[SEALED], hidden()
+        value = known.opened(value) if known else value
+    return Outcome(task, label, state == "done", value, seconds, tokens)

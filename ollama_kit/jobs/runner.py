@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Event
 from typing import Any, Protocol
 
 from ollama_kit.errors import OllamaKitError, OutputInvalid, ServerError
+from ollama_kit.guard.kept import KeptValues
 from ollama_kit.jobs.ledger import Ledger, Outcome
 from ollama_kit.jobs.threads import Threads
 
@@ -55,7 +57,7 @@ class Progress:
 class Batch:
     """What runs the tasks: `work` gives plain data for a task's payload, and may raise an OllamaKitError, which makes
     the task fail and not the batch. `slots` tasks run at once, as many as the server answers in parallel. `stop` makes
-    the requests that run end."""
+    the requests that run end. `hidden` gives the values of a payload that the ledger must not hold in the clear."""
 
     work: Callable[[Any], Any]
     ledger: Ledger
@@ -63,6 +65,7 @@ class Batch:
     clock: Callable[[], float] = time.monotonic
     tell: Callable[[Progress], None] = lambda progress: None
     stop: Callable[[], None] = lambda: None
+    hidden: Callable[[Any], KeptValues | None] = lambda payload: None
 
     def run(self, tasks: Iterable[Task], executor: Executor | None = None) -> dict[str, Outcome]:
         """The outcome of every task, by key, in their order. What the ledger has done already is not done again; what
@@ -129,7 +132,7 @@ class _Run:
         for task in tasks:
             if task.key in self.meter.tokens:
                 continue
-            found = self.batch.ledger.find(task.key, task.former)
+            found = self.batch.ledger.find(task.key, task.former, partial(self.batch.hidden, task.payload))
             known = found is not None and found.done
             self.meter.expect(task, known=known)
             tell()
@@ -177,7 +180,7 @@ class _Run:
         if ended is None:
             return
         outcome, now = ended
-        self.batch.ledger.write(outcome)
+        self.batch.ledger.write(outcome, self.batch.hidden(task.payload))
         self.outcomes[task.key] = outcome
         self.meter.add(outcome)
         self._tell(now)

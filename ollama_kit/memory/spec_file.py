@@ -23,7 +23,7 @@ def set_context(path: Path, tokens: int) -> bool:
     changed = with_context(text, tokens, path)
     if changed == text:
         return False
-    write_bytes(path, changed.encode(encoding))
+    write_bytes(path, changed.encode(encoding), private=False)
     return True
 
 

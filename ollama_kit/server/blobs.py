@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from ollama_kit import resources
 from ollama_kit.errors import GGUFError
+from ollama_kit.text.encodings import write_text
+from ollama_kit.text.private_files import make_own_folder
 
 PIECE_BYTES = 2**20
 
@@ -130,18 +131,11 @@ def _recall(memory: Path, key: dict[str, object]) -> str | None:
 
 def _remember(memory: Path, entry: dict[str, object]) -> None:
     """Best effort: a cache folder that cannot be written costs time, not the build."""
-    beside = ""
     try:
-        memory.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=memory.parent, suffix=".part", delete=False
-        ) as file:
-            beside = file.name
-            json.dump(entry, file, ensure_ascii=True)
-        Path(beside).replace(memory)
+        make_own_folder(memory.parent)
+        write_text(memory, json.dumps(entry))
     except OSError:
-        if beside:
-            Path(beside).unlink(missing_ok=True)
+        return
 
 
 _CHANGED = ("Wait until the download or the copy is complete, then repeat.", "请等待下载或复制完成后重试。")

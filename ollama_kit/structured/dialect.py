@@ -9,7 +9,9 @@ from __future__ import annotations
 import datetime
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from ollama_kit.errors import SchemaError
@@ -50,8 +52,96 @@ def dialect_of(document: Json, source: str) -> str:
     return "2020-12" if match[1] == "schema" else match[1].removeprefix("draft/")
 
 
+MOST_STEPS = 150_000
+"""Keywords that are looked at while one answer is checked. A megabyte of plain rows takes half of that."""
+PATTERN_SECONDS = 1.0
+"""How long one pattern may be tried on one text."""
+
+_COSTLY = dict.fromkeys(("$ref", "$dynamicRef", "$recursiveRef", "anyOf", "oneOf", "allOf", "not", "if"), 4)
+"""Steps that some keywords count for, by what they take."""
+
+_steps: ContextVar[list[int] | None] = ContextVar("steps of a check", default=None)
+
+
+class TooMuchWork(Exception):
+    """Checking an answer has taken more steps than it may; the message names the keyword."""
+
+
+@contextmanager
+def bounded_work() -> Iterator[None]:
+    """Within it a check ends: alternatives within alternatives multiply, and patterns can run for years."""
+    token = _steps.set([0])
+    try:
+        yield
+    finally:
+        _steps.reset(token)
+
+
+@functools.cache
 def validator_class(dialect: str) -> type[Validator]:
-    """jsonschema's validator for a dialect's short name."""
+    """jsonschema's validator for a dialect's short name, whose work `bounded_work` bounds."""
+    from jsonschema import validators
+
+    plain = _plain_validator(dialect)
+    counted: dict[str, Any] = {name: _counted(name, check) for name, check in plain.VALIDATORS.items()}
+    bounded: type[Validator] = validators.extend(  # type: ignore[no-untyped-call]
+        plain, {**counted, **_patterns(plain)}
+    )
+    return bounded
+
+
+def _counted(name: str, check: Callable[..., Any]) -> Callable[..., Any]:
+    def counting(validator: Any, value: Any, instance: Any, schema: Any) -> Any:
+        _step(name)
+        return check(validator, value, instance, schema)
+
+    return counting
+
+
+def _step(name: str) -> None:
+    steps = _steps.get()
+    if steps is not None:
+        steps[0] += _COSTLY.get(name, 1)
+        if steps[0] > MOST_STEPS:
+            raise TooMuchWork(f"`{name}`: more than {MOST_STEPS:,} steps to check one answer")
+
+
+def _patterns(plain: type[Validator]) -> dict[str, Callable[..., Any]]:
+    """The keywords with regular expressions, searched with a time limit."""
+    from jsonschema.exceptions import ValidationError
+
+    def pattern(validator: Any, wanted: str, instance: Any, schema: Any) -> Any:
+        _step("pattern")
+        if validator.is_type(instance, "string") and not found(wanted, instance):
+            yield ValidationError(f"{instance!r} does not match {wanted!r}")
+
+    def pattern_properties(validator: Any, wanted: Mapping[str, Any], instance: Any, schema: Any) -> Any:
+        _step("patternProperties")
+        if not validator.is_type(instance, "object"):
+            return
+        for expression, subschema in wanted.items():
+            for key, value in instance.items():
+                if found(expression, key):
+                    yield from validator.descend(value, subschema, path=key, schema_path=expression)
+
+    known: dict[str, Any] = {"pattern": pattern, "patternProperties": pattern_properties}
+    return {name: check for name, check in known.items() if name in plain.VALIDATORS}
+
+
+def found(expression: str, text: str) -> bool:
+    """Whether a regular expression is found in a text. TooMuchWork where that takes too long: `^(a+)+$` would take
+    longer than anybody lives."""
+    import regex
+
+    try:
+        return regex.search(expression, text, timeout=PATTERN_SECONDS) is not None
+    except TimeoutError:
+        raise TooMuchWork(f"`pattern` {expression[:80]!r}: more than {PATTERN_SECONDS:g} s on one text") from None
+    except regex.error:
+        return re.search(expression, text) is not None
+
+
+def _plain_validator(dialect: str) -> type[Validator]:
     import jsonschema
 
     return {

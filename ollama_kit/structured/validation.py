@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ollama_kit.structured.dialect import Json, join
+from ollama_kit.errors import SchemaError
+from ollama_kit.structured.dialect import Json, TooMuchWork, bounded_work, join
 from ollama_kit.structured.find import NotFound
 from ollama_kit.structured.schema import Schema
 
@@ -114,19 +115,33 @@ class Problem:
 
 
 def validate(schema: Schema, value: Json, *, most: int = 5) -> tuple[Problem, ...]:
-    """The problems of `value`, at most `most`, the most telling first; empty where it is valid. Never raises.
+    """The problems of `value`, at most `most`, the most telling first; empty where it is valid. Raises nothing but
+    SchemaError for a schema that takes more work than one answer may.
 
     Where the schema came from a class, what the class itself refuses counts too.
     """
     from referencing.exceptions import Unresolvable
 
     try:
-        errors = list(itertools.islice(schema.validator.iter_errors(value), _MAX_COLLECTED))
+        with bounded_work():
+            errors = list(itertools.islice(schema.validator.iter_errors(value), _MAX_COLLECTED))
+    except TooMuchWork as problem:
+        raise _too_much(schema, problem) from None
     except (RecursionError, Unresolvable, re.error, OverflowError) as error:
         return (Problem("", "an answer that can be checked", shorten(value), "", str(error)[:_MAX_TEXT]),)
     if errors:
         return _ranked(errors, most)
     return _refused_by_class(schema, value)[:most]
+
+
+def _too_much(schema: Schema, problem: TooMuchWork) -> SchemaError:
+    return SchemaError(
+        f"{schema.source}: {problem}",
+        hint=(
+            "Make the pattern plain (no repetition inside a repetition), and alternatives few and flat.",
+            "请简化 pattern（不要在重复里嵌套重复），并减少、拉平 anyOf 等分支。",
+        ),
+    )
 
 
 def _ranked(errors: Iterable[ValidationError], most: int) -> tuple[Problem, ...]:

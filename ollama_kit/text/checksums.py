@@ -1,4 +1,5 @@
-"""The check digits of Chinese ID cards (GB 11643), bank cards (Luhn, ISO/IEC 7812-1) and credit codes (GB 32100)."""
+"""The check digits of Chinese ID cards (GB 11643), bank cards (Luhn, ISO/IEC 7812-1), credit codes (GB 32100) and bank
+accounts (IBAN, ISO 13616)."""
 
 from __future__ import annotations
 
@@ -105,3 +106,38 @@ def is_credit_code(code: str) -> bool:
         and all(character in _CREDIT_VALUE for character in code)
         and credit_code_check(code[:17]) == code[17]
     )
+
+
+IBAN_LENGTHS: dict[str, int] = {
+    "NO": 15,
+    "BE": 16,
+    **dict.fromkeys(("DK", "FI", "FK", "FO", "GL", "NL", "SD"), 18),
+    **dict.fromkeys(("MK", "SI"), 19),
+    **dict.fromkeys(("AT", "BA", "EE", "KZ", "LT", "LU", "MN", "XK"), 20),
+    **dict.fromkeys(("CH", "HR", "LI", "LV"), 21),
+    **dict.fromkeys(("BG", "BH", "CR", "DE", "GB", "GE", "IE", "ME", "RS", "VA"), 22),
+    **dict.fromkeys(("AE", "GI", "IL", "IQ", "OM", "SO", "TL"), 23),
+    **dict.fromkeys(("AD", "CZ", "ES", "MD", "PK", "RO", "SA", "SE", "SK", "TN", "VG"), 24),
+    **dict.fromkeys(("LY", "PT", "ST"), 25),
+    **dict.fromkeys(("IS", "TR"), 26),
+    **dict.fromkeys(("BI", "DJ", "FR", "GR", "IT", "MC", "MR", "SM"), 27),
+    **dict.fromkeys(("AL", "AZ", "BY", "CY", "DO", "GT", "HN", "HU", "LB", "NI", "PL", "SV"), 28),
+    **dict.fromkeys(("BR", "EG", "PS", "QA", "UA"), 29),
+    **dict.fromkeys(("JO", "KW", "MU", "YE"), 30),
+    **dict.fromkeys(("MT", "SC"), 31),
+    "LC": 32,
+    "RU": 33,
+}
+"""Country → characters of its IBAN. Source: SWIFT, IBAN Registry."""
+
+
+def is_iban(account: str) -> bool:
+    """Whether `account`, in capitals and without spaces, has its country's length and the check digits of ISO 7064
+    (MOD 97-10).
+
+    >>> is_iban("GB29NWBK60161331926819"), is_iban("GB28NWBK60161331926819")
+    (True, False)
+    """
+    if not (account.isascii() and account.isalnum() and len(account) == IBAN_LENGTHS.get(account[:2])):
+        return False
+    return account[2:4].isdigit() and int("".join(str(int(sign, 36)) for sign in account[4:] + account[:4])) % 97 == 1

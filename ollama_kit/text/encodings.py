@@ -8,14 +8,9 @@ anything and so would turn a wrong guess into wrong text.
 from __future__ import annotations
 
 import codecs
-import os
-import stat
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
-from typing import BinaryIO
+
+from ollama_kit.text.private_files import replacing
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -57,46 +52,12 @@ def _by_zeros(data: bytes) -> str | None:
     return "utf-16-le" if odd else "utf-16-be"
 
 
-def write_text(path: Path, text: str) -> None:
-    """Writes UTF-8 with LF, whole or not at all."""
-    write_bytes(path, text.encode("utf-8"))
+def write_text(path: Path, text: str, *, private: bool = True) -> None:
+    """Writes UTF-8 with LF, whole or not at all; for its owner alone, unless it is not `private`."""
+    write_bytes(path, text.encode("utf-8"), private=private)
 
 
-def write_bytes(path: Path, content: bytes) -> None:
-    """Writes a file whole or not at all."""
-    with written_whole(path) as file:
+def write_bytes(path: Path, content: bytes, *, private: bool = True) -> None:
+    """Writes a file whole or not at all: to a temporary name next to it first, then renamed."""
+    with replacing(path, private=private) as file:
         file.write(content)
-
-
-@contextmanager
-def written_whole(path: Path) -> Iterator[BinaryIO]:
-    """A file that takes the place of `path` when the block has ended well, and is gone when it has not.
-
-    It has a name that nobody can know beforehand, and is made anew (`mkstemp`); the rename puts it in the place of a
-    link, and follows none. Its mode is that of the file it replaces, else the user's default."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".part")
-    partial = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-        if os.name == "posix":
-            partial.chmod(_mode_for(path))
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-
-
-def _mode_for(path: Path) -> int:
-    try:
-        status = path.lstat()
-    except OSError:
-        return 0o666 & ~_umask()
-    return stat.S_IMODE(status.st_mode) if stat.S_ISREG(status.st_mode) else 0o666 & ~_umask()
-
-
-@cache
-def _umask() -> int:
-    """The user's mask of modes; it can only be read by setting it."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

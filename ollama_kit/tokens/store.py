@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
@@ -19,6 +17,8 @@ from typing import Any
 
 from ollama_kit import resources
 from ollama_kit.errors import ProtocolError
+from ollama_kit.text.encodings import write_bytes
+from ollama_kit.text.private_files import make_own_folder
 from ollama_kit.tokens.tokenizer import Tokenizer
 from ollama_kit.tokens.vocabulary import KEYS
 
@@ -99,12 +99,5 @@ def _header(body: bytes) -> bytes:
 
 
 def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=path.stem, suffix=".part")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        Path(beside).replace(path)
-    except OSError:
-        Path(beside).unlink(missing_ok=True)
-        raise
+    make_own_folder(path.parent)
+    write_bytes(path, content)

@@ -125,12 +125,12 @@ def test_tools_pass_through(client: Client, scripted: ScriptedServer, says: Say)
 
 
 def test_what_a_model_calls_gets_the_callers_values(client: Client, scripted: ScriptedServer, says: Say) -> None:
-    """A tool can do nothing with a placeholder; sent back in the next turn, the value is hidden again."""
+    """Where the policy lets them into arguments; sent back in the next turn, the value is hidden again."""
     calls = [{"function": {"name": "call", "arguments": {"number": "[PHONE_1]", "to": ["[PHONE_1]"]}}}]
     answer = {"message": {"role": "assistant", "content": "", "tool_calls": calls}, "done": False}
     says(lines(answer, {"message": {"content": ""}, "done": True, "done_reason": "stop"}), "done")
     asked = Message("user", "Call 13800138000.")
-    hide = {"personal": "redact"}
+    hide = {"personal": "redact", "restore": {"phone": "everywhere"}}
     first = client.chat("m", [asked], tools=[TOOL], policy=hide)
     assert first.tool_calls[0]["function"]["arguments"] == {"number": "13800138000", "to": ["13800138000"]}
     back = [asked, Message("assistant", "", tool_calls=first.tool_calls), Message("tool", "13800138000 answered")]

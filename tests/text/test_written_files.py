@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ollama_kit.text.encodings import write_bytes, written_whole
+from ollama_kit.text.encodings import write_bytes
+from ollama_kit.text.private_files import replacing
 
 PACKAGE = Path(__file__).parents[2] / "ollama_kit"
 
@@ -37,7 +38,7 @@ def test_links_under_every_name_that_could_be_guessed_are_left_alone(tmp_path: P
 def test_what_fails_leaves_the_old_file_and_nothing_beside(tmp_path: Path) -> None:
     target = tmp_path / "out.txt"
     target.write_text("old", encoding="utf-8")
-    with pytest.raises(RuntimeError), written_whole(target) as file:
+    with pytest.raises(RuntimeError), replacing(target) as file:
         file.write(b"half")
         raise RuntimeError
     assert [path.name for path in tmp_path.iterdir()] == ["out.txt"]
@@ -45,13 +46,11 @@ def test_what_fails_leaves_the_old_file_and_nothing_beside(tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes are POSIX's")
-def test_a_file_keeps_its_mode_and_is_its_owners_while_it_is_written(tmp_path: Path) -> None:
+def test_a_file_that_is_not_private_keeps_its_mode(tmp_path: Path) -> None:
     target = tmp_path / "out.txt"
     target.touch(0o640)
     target.chmod(0o640)
-    with written_whole(target) as file:
-        (partial,) = tmp_path.glob(".out.txt.*.part")
-        assert stat.S_IMODE(partial.stat().st_mode) == 0o600
+    with replacing(target, private=False) as file:
         file.write(b"x")
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
 
@@ -65,4 +64,4 @@ def test_nothing_else_in_the_package_opens_a_file_to_write() -> None:
         for line in path.read_text(encoding="utf-8").splitlines()
         if writes.search(line) and "ZipFile" not in line
     }
-    assert found == {"text/encodings.py", "tokens/store.py"}
+    assert found == {"text/private_files.py"}

@@ -16,6 +16,7 @@ from ollama_kit.documents.pages.escaping import one_line
 from ollama_kit.errors import UsageError, nearest_names
 from ollama_kit.text.characters import cut_before
 from ollama_kit.text.encodings import write_bytes
+from ollama_kit.text.private_files import make_own_folder
 
 
 def chosen_formats(formats: Iterable[str], known: Sequence[str], what: str) -> tuple[str, ...]:
@@ -37,11 +38,11 @@ def chosen_formats(formats: Iterable[str], known: Sequence[str], what: str) -> t
 def make_folder(folder: Path) -> Path:
     """The folder, which is made if need be; UsageError where it cannot be made or nothing can be written into it."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        make_own_folder(folder)
         with TemporaryFile(dir=folder):  # the only answer that all systems give: permissions alone do not tell
             pass
     except OSError as problem:
-        raise _unwritable(folder, problem) from problem
+        raise unwritable(folder, problem) from problem
     return folder
 
 
@@ -57,12 +58,13 @@ def write_all(folder: Path, contents: Mapping[str, str | bytes]) -> tuple[Path, 
         try:
             write_bytes(path, content.encode("utf-8") if isinstance(content, str) else content)
         except OSError as problem:
-            raise _unwritable(path, problem) from problem
+            raise unwritable(path, problem) from problem
         paths.append(path)
     return tuple(paths)
 
 
-def _unwritable(path: Path, problem: OSError) -> UsageError:
+def unwritable(path: Path, problem: OSError) -> UsageError:
+    """The error for a file that cannot be written."""
     return UsageError(
         f"{path} cannot be written: {problem.strerror or problem}",
         hint=(

@@ -8,7 +8,7 @@ from functools import cache
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 
 from ollama_kit.guard.private.rulebook import Hit
-from ollama_kit.text.folding import FoldedViews
+from ollama_kit.text.folding import FoldedViews, places
 
 LOCAL_PART = 64
 """Characters that RFC 5321 allows before the @."""
@@ -30,20 +30,51 @@ def find_addresses(views: FoldedViews) -> Iterator[Hit]:
 
 @cache
 def _domain() -> re.Pattern[str]:
-    return re.compile(r"@(?:[a-z0-9](?:[a-z0-9-]{0,62})\.){1,8}([a-z]{2,24})(?![a-z0-9-])")
+    label = "[a-z0-9一-鿿][a-z0-9一-鿿-]{0,62}"
+    return re.compile(rf"@(?:{label}\.){{1,8}}([a-z]{{2,24}}|中国|公司|网络|集团|在线|商城|网址|企业)(?![a-z0-9-])")
+
+
+@cache
+def _written_domain() -> re.Pattern[str]:
+    """What people write for the at sign, so that no program finds their address, and the domain."""
+    label = "[a-z0-9][a-z0-9-]{0,62}"
+    return re.compile(rf"[\[(]at[\])] {{0,2}}(?:{label}\.){{1,8}}(?:com|cn|net|org|edu|gov|io|de|uk|eu)(?![a-z0-9-])")
+
+
+@cache
+def _written_hash() -> re.Pattern[str]:
+    """A hash instead of the at sign, and the note that says so: zhang#example.com (把#换成@)."""
+    return re.compile(r"#((?:[a-z0-9][a-z0-9-]{0,62}\.){1,8}[a-z]{2,24})(?=[^\n]{0,16}#[^\n]{0,8}(?:@|at))")
 
 
 def _emails(views: FoldedViews) -> Iterator[Hit]:
     for found in _domain().finditer(views.lower):
         at, end = found.span()
-        start = _walk_back(views.lower, at, _LOCAL, LOCAL_PART)
-        while start < at and views.lower[start] in ".-":
-            start += 1
+        start = _start_of_local(views.lower, at)
         is_remote = views.lower[start:at] == "git" and views.lower[end : end + 1] == ":"
-        if _is_userinfo(views, start):
+        if _is_userinfo(views, start) or start == at or is_remote or _is_sample(views.lower[start:at], found[0]):
             continue
-        if start < at and not _FILES.fullmatch(found[1]) and not is_remote and views.lower[start - 2 : start] != "//":
+        if not _FILES.fullmatch(found[1] or "") and views.lower[start - 2 : start] != "//":
             yield Hit(start, end, "email")
+    for sign, pattern in (("(at)", _written_domain()), ("[at]", _written_domain()), ("#", _written_hash())):
+        for at, _ in places(views.lower, (sign,)):
+            written = pattern.match(views.lower, at)
+            gap = _walk_back(views.lower, at, " ", 2)
+            start = _start_of_local(views.lower, gap if sign != "#" else at) if written else at
+            if written and start < gap:
+                yield Hit(start, written.end(), "email")
+
+
+def _start_of_local(text: str, at: int) -> int:
+    start = _walk_back(text, at, _LOCAL, LOCAL_PART)
+    while start < at and text[start] in ".-":
+        start += 1
+    return start
+
+
+def _is_sample(local: str, domain: str) -> bool:
+    """Whether an address only shows what one looks like: xxx@xxx.com, ***@qq.com."""
+    return set(local) <= {"x", "*", "."} or set(domain.split(".")[0]) <= {"@", "x"}
 
 
 @cache

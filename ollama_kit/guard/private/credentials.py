@@ -101,7 +101,7 @@ LONGEST_VALUE = 160
 """Characters of the longest labeled value."""
 
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』", "【": "】"}
-_ASSIGNED = r"""(?:["'\]]{0,2}\s{0,3}(?:[:=]{1,2}>?|->)\s{0,3}|>(?=[^<>\s]{1,160}</))"""
+_ASSIGNED = r"""(?:["'\]*_`]{0,2}\s{0,3}(?:[:=]{1,2}>?|->)\*{0,2}\s{0,3}|>(?=[^<>\s]{1,160}</))"""
 
 
 @cache
@@ -165,7 +165,82 @@ def find_labeled(views: FoldedViews) -> Iterator[Hit]:
             start, end, quoted = value_at(views, label.end())
             if end - start >= 4 and plausible(views, label, start, end, quoted):
                 yield Hit(start, end, "labeled_password")
+                if not quoted:
+                    yield from _next_line(views, end)
+    yield from _phrases(views)
     yield from _secrets(views)
+
+
+@cache
+def _continued() -> re.Pattern[str]:
+    """A line end, and a line that is nothing but the end of a word of all sorts of signs."""
+    return re.compile(r"\\?\r?\n[ \t>]{0,8}([!-9;<>-~]{1,24})[ \t\r]{0,4}(?=\n|\Z)")
+
+
+def _next_line(views: FoldedViews, end: int) -> Iterator[Hit]:
+    """The rest of a password that a line end broke; on its own, so that the first part is still known by itself."""
+    found = _continued().match(views.folded, end)
+    if not found or is_stand_in(found[1]) or is_code(found[1]) or "/" in found[1] or "." in found[1]:
+        return
+    signs = any(sign in found[1] for sign in "!@#$%^&*")
+    mixed = any(map(str.isdigit, found[1])) and any(map(str.isalpha, found[1]))
+    if signs or mixed:
+        yield Hit(*found.span(1), "continued_password")
+
+
+@cache
+def _phrase() -> re.Pattern[str]:
+    """A passphrase: its label, and three words or more to the end of the line, which are group 1."""
+    label = r"pass ?phrase(?:[\"'\]*_`]{0,2}\s{0,3}[:=]\s{0,3}| is )[\"']?"
+    return re.compile(label + r"((?:[a-z]{2,12}[ -]){2,11}[a-z]{2,12})[\"']?(?=[.;,]?\s{0,3}(?:\n|\Z))")
+
+
+@cache
+def _prose() -> re.Pattern[str]:
+    """Words of a sentence about a passphrase; in one that people choose they are rare."""
+    return re.compile(
+        r"\b(?:is|are|be|was|were|has|have|had|must|should|can|cannot|may|not|no|an?|the|to|of|for|in|on|at|by|with|from|and|"
+        r"or|as|if|than|required|optional|incorrect|invalid|wrong|missing|expired|please|enter|your|you|it|this|that|length|"
+        r"characters)\b"
+    )
+
+
+def _phrases(views: FoldedViews) -> Iterator[Hit]:
+    for at, _ in places(views.lower, ("passphrase", "pass phrase")):
+        found = _phrase().match(views.lower, at)
+        if found and not _prose().search(found[1]):
+            yield Hit(*found.span(1), "labeled_password")
+
+
+def is_lone_password(value: str) -> bool:
+    """Whether a folded value that stands by itself, in a cell or on a line, can be the password that a label speaks of.
+
+    >>> is_lone_password("Tr0ub4dor&3"), is_lone_password("required"), is_lone_password("2026-03-01")
+    (True, False, False)
+    """
+    if not 4 <= len(value) <= 64 or not _one_word().fullmatch(value) or is_stand_in(value) or is_code(value):
+        return False
+    if value.count(",") > 1:
+        return False  # a row of a table
+    if value.isdigit():
+        return 4 <= len(value) <= 12
+    return _more_than_letters(value) and _number().fullmatch(value) is None
+
+
+@cache
+def _one_word() -> re.Pattern[str]:
+    return re.compile("[!-~]*[A-Za-z0-9!@#$%^&*][!-~]*")
+
+
+@cache
+def _number() -> re.Pattern[str]:
+    """A date, a range, a version, an address, a percentage: no password."""
+    return re.compile(r"v?[0-9]+(?:[-/.:,][0-9]+)+|[0-9.,-]+%?|[^@]+@[a-z0-9-]+\.[a-z.]{2,12}|[a-z]+://.*")
+
+
+def is_labeled_secret(value: str) -> bool:
+    """Whether a folded value that stands by itself can be the key or token that a label speaks of."""
+    return _is_secret(value, weak=False)
 
 
 def _matches(views: FoldedViews, words: Iterable[str], pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:

@@ -1,4 +1,5 @@
-"""Finds what is mostly digits: telephone numbers, ID cards, bank cards, credit codes, passports, number plates.
+"""Finds what is mostly digits: telephone numbers, ID cards, bank cards and accounts, credit codes, passports, number
+plates.
 
 A number is found by its shape (NumberShape) and by what else must hold: a check digit, a word that precedes it and says
 what it is, or the absence of a word that says it is an order's or a parcel's.
@@ -12,7 +13,14 @@ from dataclasses import dataclass
 from functools import cache
 
 from ollama_kit.guard.private.rulebook import Hit
-from ollama_kit.text.checksums import is_bank_card, is_credit_code, is_id_card, is_old_id_card
+from ollama_kit.text.checksums import (
+    IBAN_LENGTHS,
+    is_bank_card,
+    is_credit_code,
+    is_iban,
+    is_id_card,
+    is_old_id_card,
+)
 from ollama_kit.text.folding import FoldedViews, places
 
 _CURRENCIES, _AFTER_MONEY = frozenset("¥￥$€£"), frozenset("元%")
@@ -105,7 +113,11 @@ def _is_credit_code(views: FoldedViews, start: int, end: int) -> bool:
 
 
 def _bare(views: FoldedViews, start: int, end: int) -> str:
-    return views.folded[start:end].replace(" ", "").replace("-", "").upper()
+    return _squeezed(views.folded[start:end])
+
+
+def _squeezed(value: str) -> str:
+    return value.replace(" ", "").replace("-", "").upper()
 
 
 _DAY = "(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])"
@@ -127,7 +139,8 @@ SHAPES: tuple[NumberShape, ...] = (
     NumberShape(
         "mobile",
         r"(?:(?:00)?86[ -]?)?"
-        r"(?:1[3-9][0-9](?:[ -]?[0-9]{4}){2}|1[3-9][0-9]{2}(?P<gap3>[ -])[0-9]{3}(?P=gap3)[0-9]{4})"
+        r"(?:1[3-9][0-9](?:[ -]?[0-9]{4}){2}|1[3-9][0-9]{2}(?P<gap3>[ -])[0-9]{3}(?P=gap3)[0-9]{4}"
+        r"|1[3-9][0-9]\.[0-9]{4}\.[0-9]{4})"
         rf"(?!-[0-9]){_ENDS}",
         _is_mobile,
     ),
@@ -180,7 +193,9 @@ def find_digits(views: FoldedViews) -> Iterator[Hit]:
                 found = pattern.match(views.lower, start)
                 if found and shape.holds(views, start, found.end()):
                     yield Hit(*_with_front(views, start, found.end()), shape.rule)
+    yield from _spelled_out(views)
     yield from _international(views)
+    yield from _ibans(views)
     yield from _plates(views)
     yield from _labeled(views)
 
@@ -212,6 +227,36 @@ def _lettered_credit_code(views: FoldedViews, start: int) -> Iterator[Hit]:
         yield Hit(*found.span(), "credit_code")
 
 
+NUMERALS = str.maketrans("〇零一二三四五六七八九", "00123456789")
+"""Chinese numerals that people write into a number so that no rule sees it."""
+
+
+@cache
+def _mixture() -> re.Pattern[str]:
+    return re.compile("[0-9][〇零一二三四五六七八九]")
+
+
+@cache
+def _mixed() -> re.Pattern[str]:
+    """A mobile number in which Chinese numerals stand for digits, or 一 for a dash."""
+    digit = "[0-9〇零一二三四五六七八九]"
+    return re.compile(rf"1{digit}{{10}}(?!{digit})|1[3-9][0-9][一 -]?[0-9]{{4}}[一 -]?[0-9]{{4}}(?!{digit})")
+
+
+def _spelled_out(views: FoldedViews) -> Iterator[Hit]:
+    """Mobile numbers that hide a few digits in Chinese numerals: 138一2345678."""
+    done = 0
+    for mixture in _mixture().finditer(views.folded):
+        found = _mixed().search(views.folded, max(done, mixture.start() - 12), mixture.start() + 14)
+        if found is None or found.start() > mixture.start() or not _begins_word(views, found.start()):
+            continue
+        at, done = found.span()
+        number = found[0].translate(NUMERALS)
+        is_mobile = "3" <= number[1] <= "9" and sum(map(str.isascii, found[0])) >= 6
+        if is_mobile and not _counts(views, at):
+            yield Hit(*found.span(), "mobile")
+
+
 @cache
 def _plus() -> re.Pattern[str]:
     gap = r"[ .-]?"
@@ -238,6 +283,34 @@ def _international(views: FoldedViews) -> Iterator[Hit]:
             continue  # a decimal
         if code and long_enough and len(digits) <= 15 and not after_word and not _is_money(views, start, end):
             yield Hit(start, end, "international_phone")
+
+
+@cache
+def _check_digits() -> re.Pattern[str]:
+    """What follows the two letters of a country in an account number."""
+    return re.compile("[0-9][0-9] ?[0-9a-z]{4}")
+
+
+def _ibans(views: FoldedViews) -> Iterator[Hit]:
+    """Every account number whose country, length and check digits agree, with or without spaces."""
+    for found in _check_digits().finditer(views.lower):
+        start, end = found.start() - 2, found.end()
+        length = IBAN_LENGTHS.get(views.lower[start : start + 2].upper()) if start >= 0 else None
+        before = views.folded[start - 1 : start] if start > 0 else ""
+        if length is None or (before.isascii() and (before.isalnum() or before == "_")):
+            continue
+        account = _squeezed(views.lower[start:end])
+        while len(account) < length and (part := _iban_part().match(views.lower, end)):
+            end, account = part.end(), account + part[1].upper()
+        after = views.folded[end : end + 1]
+        one_case = views.folded[start:end].isupper() or views.folded[start:end].islower()
+        if is_iban(account) and one_case and not (after.isascii() and after.isalnum()):
+            yield Hit(start, end, "iban")
+
+
+@cache
+def _iban_part() -> re.Pattern[str]:
+    return re.compile(r"[ -]?([0-9a-z])")
 
 
 @cache
@@ -281,6 +354,18 @@ def _labeled(views: FoldedViews) -> Iterator[Hit]:
             found = pattern.match(views.lower, at)
             if found:
                 yield Hit(*found.span(1), rule)
+
+
+def needs_word(views: FoldedViews, hit: Hit) -> bool:
+    """Whether nothing but its digits shows a number that a line end breaks: then a label has to precede it."""
+    words = {"mobile": _phone_word(), "bank_card": _card_word()}
+    return hit.rule in words and not _precedes(words[hit.rule], views, hit.start)
+
+
+@cache
+def _card_word() -> re.Pattern[str]:
+    """A word that the number of a bank card follows."""
+    return re.compile(r"(?:卡|账号|帐号|账户|card|account)[^0-9\n]{0,10}\Z")
 
 
 # What precedes a number and says whose it is: a telephone's, an identity card's, an order's.

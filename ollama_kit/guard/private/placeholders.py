@@ -20,6 +20,16 @@ def look_alikes() -> re.Pattern[str]:
     return re.compile(r"\[[A-Z_]{1,24}_[0-9]{1,9}\]")
 
 
+@cache
+def changed_look_alikes() -> re.Pattern[str]:
+    """Texts that a placeholder could have become in an answer: `[phone_1]`, 【PHONE_1】, `\\[PHONE\\_1\\]`. The kind
+    and the number are groups 1 and 2; bounded everywhere."""
+    opening = r"(?:\\{0,2}\[|[［【〔]|&#91;|&#x5[bB];|&lsqb;|&lbrack;)"
+    closing = r"(?:\\{0,2}\]|[］】〕]|&#93;|&#x5[dD];|&rsqb;|&rbrack;)"
+    kind, space = r"[A-Za-zＡ-Ｚａ-ｚ][A-Za-zＡ-Ｚａ-ｚ_＿\\ -]{1,40}?", r"[ \u3000*`]{0,3}"
+    return re.compile(rf"{opening}{space}({kind})[ \u3000_＿\\-]{{0,3}}([0-9０-９]{{1,9}}){space}{closing}")
+
+
 def split_unfinished(text: str) -> tuple[str, str]:
     """`text` in two: what can be restored now, and an end that may be the beginning of a placeholder, to be kept until
     more of a stream has come.
@@ -56,11 +66,24 @@ class Placeholders:
         self._kinds: dict[str, str] = {}
         self._given: dict[str, int] = {}
         self._reserved: set[str] = set()
+        self._seen: set[str] = set()
         for text in taken:
             self.reserve(text)
 
     def __len__(self) -> int:
         return len(self._values)
+
+    def __contains__(self, placeholder: object) -> bool:
+        """Whether it was given out."""
+        return placeholder in self._values
+
+    def value_of(self, placeholder: str) -> str:
+        """What one that was given out stands for."""
+        return self._values[placeholder]
+
+    def is_taken(self, text: str) -> bool:
+        """Whether a text that reads like a placeholder was in what the model was given."""
+        return text in self._reserved or text in self._seen
 
     def __repr__(self) -> str:
         return f"<Placeholders for {len(self._values)} values>"  # no value may reach a log by way of a traceback
@@ -91,6 +114,7 @@ class Placeholders:
 
     def reserve(self, text: str) -> tuple[tuple[int, int], ...]:
         """Keeps the look-alikes in `text` from being given out. Returns the spans of those that already are."""
+        self._seen.update(found[0] for found in changed_look_alikes().finditer(text))
         already = []
         for found in look_alikes().finditer(text):
             if found[0] in self._values:

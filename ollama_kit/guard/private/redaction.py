@@ -11,10 +11,14 @@ from typing import NamedTuple
 
 from ollama_kit.errors import UsageError
 from ollama_kit.guard.private.addresses import find_addresses
+from ollama_kit.guard.private.broken_lines import find_across_lines
 from ollama_kit.guard.private.credentials import find_keys, find_labeled
 from ollama_kit.guard.private.digits import find_digits
+from ollama_kit.guard.private.labeled_cells import find_in_layout
 from ollama_kit.guard.private.names import find_names
+from ollama_kit.guard.private.particulars import find_particulars
 from ollama_kit.guard.private.placeholders import LITERAL, Placeholders
+from ollama_kit.guard.private.postal import find_postal_addresses
 from ollama_kit.guard.private.rulebook import KINDS, OF_KIND, RULES, SECRETS, Hit, masked
 from ollama_kit.records.report import Finding
 from ollama_kit.text.folding import FoldedViews
@@ -28,9 +32,13 @@ SHORTEST_REPEAT = 6
 FINDERS: tuple[tuple[Callable[[FoldedViews], Iterator[Hit]], frozenset[str]], ...] = (
     (find_keys, SECRETS),
     (find_labeled, SECRETS),
-    (find_digits, frozenset({"phone", "id_card", "bank_account", "credit_code", "passport", "plate"})),
+    (find_digits, frozenset({"phone", "id_card", "bank_account", "iban", "credit_code", "passport", "plate"})),
     (find_addresses, frozenset({"email", "ip", "mac"})),
+    (find_particulars, frozenset({"birthday", "wechat", "qq"})),
     (find_names, frozenset({"name"})),
+    (find_postal_addresses, frozenset({"address"})),
+    (find_in_layout, KINDS),
+    (find_across_lines, KINDS),
 )
 """Each finder and the kinds it can find: one that can find nothing asked for does not run."""
 
@@ -48,10 +56,21 @@ def detect(text: str, redact: frozenset[str], flag: frozenset[str] = frozenset()
     >>> [(hit.rule, hit.start, hit.end) for hit in detect("手机13800138000。", frozenset({"phone"}))]
     [('mobile', 2, 13)]
     """
+    return _found(text, rules_of(redact), rules_of(flag))
+
+
+def rules_of(kinds: frozenset[str]) -> frozenset[str]:
+    """Every rule of these kinds."""
+    return frozenset(rule for rule, kind in RULES.items() if kind in kinds)
+
+
+def _found(text: str, redact: frozenset[str], flag: frozenset[str]) -> tuple[Hit, ...]:
+    """What `text` holds of what these rules find."""
     views, asked = FoldedViews.of(text), redact | flag
-    hits = [hit for find, kinds in FINDERS if kinds & asked for hit in find(views) if RULES[hit.rule] in asked]
-    hidden = _joined(hit for hit in hits if RULES[hit.rule] in redact)
-    shown = _settled(hit for hit in hits if RULES[hit.rule] not in redact)
+    kinds = {RULES[rule] for rule in asked}
+    hits = [hit for find, finds in FINDERS if finds & kinds for hit in find(views) if hit.rule in asked]
+    hidden = _joined(hit for hit in hits if hit.rule in redact)
+    shown = _settled(hit for hit in hits if hit.rule not in redact)
     return tuple(_merged(hidden, shown))
 
 
@@ -131,12 +150,19 @@ def redact_private_data(
         raise UsageError(
             f"unknown kind of private data: {', '.join(sorted(unknown))}; known kinds: {', '.join(sorted(KINDS))}"
         )
+    return redact_by_rules(text, source, placeholders, rules_of(redact), rules_of(flag))
+
+
+def redact_by_rules(
+    text: str, source: str, placeholders: Placeholders, redact: frozenset[str], flag: frozenset[str]
+) -> tuple[Changed, tuple[Finding, ...]]:
+    """The same with single rules of RULES instead of kinds."""
     already = placeholders.reserve(text)
-    places = [PrivatePlace(*hit, RULES[hit.rule]) for hit in detect(text, redact, flag)]
-    hidden = [place for place in places if place.kind in redact]
+    places = [PrivatePlace(*hit, RULES[hit.rule]) for hit in _found(text, redact, flag)]
+    hidden = [place for place in places if place.rule in redact]
     hidden = _with(hidden, _repeated(text, _words_of(text, hidden, placeholders)))
     hidden = _with(hidden, [PrivatePlace(*span, "placeholder_look_alike", LITERAL) for span in already])
-    shown = _outside([place for place in places if place.kind not in redact], hidden)
+    shown = _outside([place for place in places if place.rule not in redact], hidden)
     edits = [Edit(at.start, at.end, placeholders.of(at.kind, text[at.start : at.end])) for at in hidden]
     findings = [_finding(text, source, place, "redacted") for place in hidden]
     findings += [_finding(text, source, place, "flagged") for place in shown]

@@ -11,7 +11,10 @@ SECRETS = frozenset({"api_key", "private_key", "password"})
 """What gives access. Redacted by the policy `standard`."""
 
 PERSONAL = frozenset(
-    {"phone", "id_card", "bank_account", "credit_code", "passport", "plate", "email", "ip", "mac", "name"}
+    {
+        *("phone", "id_card", "bank_account", "iban", "credit_code", "passport", "plate"),
+        *("email", "ip", "mac", "wechat", "qq", "name", "address", "birthday"),
+    }
 )
 """What identifies a person. Flagged by `standard`, since it is what the jobs extract; redacted by `strict`."""
 
@@ -41,6 +44,7 @@ OF_KIND: dict[str, PrivateKind] = {
     "password": PrivateKind("high"),
     "id_card": PrivateKind("medium", head=3, tail=4),
     "bank_account": PrivateKind("medium", tail=4),
+    "iban": PrivateKind("medium", head=2, tail=4),
     "passport": PrivateKind("medium", head=1, tail=3),
     "phone": PrivateKind("low", head=3, tail=4),
     "plate": PrivateKind("low", head=2, tail=1),
@@ -48,7 +52,11 @@ OF_KIND: dict[str, PrivateKind] = {
     "credit_code": PrivateKind("low", head=2, tail=4),
     "ip": PrivateKind("low", head=3),
     "mac": PrivateKind("low", head=2),
+    "wechat": PrivateKind("low", head=2),
+    "qq": PrivateKind("low", head=2),
     "name": PrivateKind("low", head=1),
+    "address": PrivateKind("low", head=2),
+    "birthday": PrivateKind("low"),
 }
 
 _ALNUM, _WORD, _HEX = "[A-Za-z0-9]", "[A-Za-z0-9_-]", "[0-9a-f]"
@@ -120,6 +128,7 @@ RULES: dict[str, str] = {
     "private_key_block": "private_key",
     "url_password": "password",
     "labeled_password": "password",
+    "continued_password": "password",
     "mobile": "phone",
     "landline": "phone",
     "hotline": "phone",
@@ -128,6 +137,7 @@ RULES: dict[str, str] = {
     "id_card_15": "id_card",
     "bank_card": "bank_account",
     "bank_account": "bank_account",
+    "iban": "iban",
     "credit_code": "credit_code",
     "passport": "passport",
     "plate": "plate",
@@ -137,6 +147,13 @@ RULES: dict[str, str] = {
     "mac": "mac",
     "name_with_title": "name",
     "labeled_name": "name",
+    "speaker": "name",
+    "wechat_id": "wechat",
+    "qq_number": "qq",
+    "chinese_address": "address",
+    "english_address": "address",
+    "labeled_address": "address",
+    "birthday": "birthday",
 }
 """Every rule of a finder and its kind. Redaction adds `repeated_secret` and `placeholder_look_alike`."""
 

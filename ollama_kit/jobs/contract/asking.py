@@ -12,6 +12,7 @@ from ollama_kit.client.client import Client
 from ollama_kit.errors import OllamaKitError, ServerError
 from ollama_kit.guard.conversation import Document
 from ollama_kit.guard.exchange import Result
+from ollama_kit.guard.kept import KeptValues
 from ollama_kit.guard.policy import Policy
 from ollama_kit.jobs.contract.passages import ContractText
 from ollama_kit.jobs.contract.proof.prover import Claim, Prover
@@ -103,6 +104,10 @@ class Asker:
         ]
         found = [*_found(result, ask.window), *self._again(ask, answers)]
         return {"answers": answers, "found": found}
+
+    def hidden(self, ask: Ask) -> KeptValues:
+        """What the policy hides in a contract: a repeated question may show any part of it."""
+        return KeptValues.of(self.policy, (ask.subject.text.plain, ask.window.text, ask.prompt, ask.subject.name))
 
     def _again(self, ask: Ask, answers: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         """Asks for the quotes of the answers that are not proven, with the passages likest to them, and puts them

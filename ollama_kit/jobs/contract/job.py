@@ -111,7 +111,9 @@ class ContractJob:
                 yield from map(_task, plans[-1].asks)
 
         asker = Asker(self.client, self.model, planner.policy)
-        batch = Batch(asker.ask, self.ledger, self.slots, tell=self.tell, stop=self.client.server.close)
+        batch = Batch(
+            asker.ask, self.ledger, self.slots, tell=self.tell, stop=self.client.server.close, hidden=asker.hidden
+        )
         outcomes = batch.run(tasks(), executor)
         return [(plan, outcomes) for plan in plans]
 

@@ -10,6 +10,7 @@ from typing import Any
 from ollama_kit import resources
 from ollama_kit.client.client import Client
 from ollama_kit.guard.conversation import Document
+from ollama_kit.guard.kept import KeptValues
 from ollama_kit.guard.policy import Policy, PolicyLike
 from ollama_kit.guard.profile import Profile
 from ollama_kit.jobs.ledger import Ledger, Outcome, former_task_key, task_key
@@ -83,7 +84,9 @@ class WeChatJob:
         failure in the coverage; a server that is away is an error, and what was done stays in the ledger."""
         chunks = self._chunks(messages)
         tasks = [self._task(chunk) for chunk in chunks]
-        batch = Batch(self._read, self.ledger, self.slots, tell=self.tell, stop=self.client.server.close)
+        batch = Batch(
+            self._read, self.ledger, self.slots, tell=self.tell, stop=self.client.server.close, hidden=self._hidden
+        )
         outcomes = batch.run(tasks, executor)
         by_chat: dict[str, list[tuple[Chunk, Outcome]]] = {}
         for chunk, task in zip(chunks, tasks, strict=True):
@@ -139,6 +142,11 @@ class WeChatJob:
             if finding.source == "document 0"
         ]  # fmt: skip
         return {**result.value, "found": found, "shortened": bool(result.report.dropped)}
+
+    def _hidden(self, payload: tuple[str, Chunk, str, dict[str, Any]]) -> KeptValues:
+        """What the policy hides in a chunk."""
+        _, chunk, prompt, _ = payload
+        return KeptValues.of(self._policy(), (prompt, chunk.transcript.text, chunk.group.name))
 
     # -- summary
 

@@ -15,7 +15,13 @@ import pytest
 from ollama_kit.guard.private import KINDS, Placeholders, redact_private_data
 
 MODULES = (
-    *(f"guard.private.{name}" for name in ("addresses", "credentials", "digits", "names", "placeholders")),
+    *(
+        f"guard.private.{name}"
+        for name in (
+            *("addresses", "broken_lines", "credentials", "digits", "labeled_cells", "names", "particulars"),
+            *("placeholders", "postal"),
+        )
+    ),
     "text.folding",
 )
 LONGEST_MATCH = 16_000
@@ -27,6 +33,9 @@ UNBOUNDED = {
     "credentials._parts": "one class, and only on a value",
     "credentials._shapes": "whole match, and only on a value",
     "credentials._secret_alphabet": "whole match, and only on a value",
+    "credentials._one_word": "whole match, and only on a value of at most 64 characters",
+    "credentials._number": "whole match, and only on a value of at most 64 characters",
+    "labeled_cells._rule": "one class, and only a whole line",
     "credentials.key_block": "ends at the next five dashes, so that no part is read twice",
 }
 
@@ -48,6 +57,23 @@ HOSTILE: dict[str, Callable[[int], str]] = {
     "colons": lambda n: "a:" * 10 * n + "::" * n,
     "titles": lambda n: "王先生李经理" * n,
     "labels of names": lambda n: "联系人：王" * n,
+    "streets": lambda n: "建国路88号1号楼5栋2单元" * n,
+    "house numbers": lambda n: "12 Elm Oak Ash Road Street " * n,
+    "Chinese without an end": lambda n: "地址在到建国门外大街路" * n,
+    "days": lambda n: "1990年1月1日生于1990-01-01born " * n,
+    "speakers": lambda n: "陈静：李明：\n10:20 王伟：\n" * n,
+    "messengers": lambda n: "微信号：微信vxwxid_qq号12" * n,
+    "accounts": lambda n: "GB29 NWBK DE89 FR14 " * n,
+    "Chinese numerals": lambda n: "138一二三四五1" * n,
+    "labels and lines": lambda n: "密码\npassword\ntoken如下\n" * n,
+    "cells": lambda n: "| 密码 | password | a1! |\n" * n,
+    "cells in one line": lambda n: "密码 | a1!b2 | " * n,
+    "commas": lambda n: "password,a1!b2\n" * n,
+    "cells in HTML": lambda n: "<tr><td>密码</td><td>a1!</td>" * n,
+    "broken lines": lambda n: "a1b2c3d4e5\n" * n,
+    "numbers over lines": lambda n: "1381\n2345\n" * n,
+    "people": lambda n: "Name: John Smith Contact: " * n,
+    "hashes": lambda n: "a#b.c" * n + "(#换成@)" * n,
     "brackets": lambda n: "[PHONE_[PHONE_1" * n,
     "many passwords": lambda n: "".join(f"密码：Abcdef{at:06}，" for at in range(n)),
     "full width": lambda n: "１３８－００" * n,

@@ -1,0 +1,96 @@
+"""Finds keys and numbers that a line end breaks in two, as mail programs and PDFs do.
+
+Each line end with half of one on either side is closed for a look: what is found across it counts where a check digit,
+a label or the rest's own randomness shows that both halves belong together.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from ollama_kit.guard.private.credentials import find_keys, find_labeled, looks_random
+from ollama_kit.guard.private.digits import find_digits, needs_word
+from ollama_kit.guard.private.rulebook import RULES, SECRETS, Hit
+from ollama_kit.text.folding import FoldedViews, places
+
+LABEL = 24
+"""Characters before the first half in which a label may stand."""
+LONGEST_HALF = 300
+
+CHECKED = frozenset({"id_card_18", "bank_card", "credit_code", "iban", "mobile"})
+"""Numbers that are believed across a line end: they have a check digit, or need a label there."""
+
+
+@cache
+def _gap() -> re.Pattern[str]:
+    """A line end in what may be one word, with the white space and the quotation marks around it."""
+    return re.compile(r"[ \t]{0,2}\\?\r?\n[ \t>]{0,8}(?=[A-Za-z0-9_+/=-]{4})")
+
+
+@cache
+def _first_half() -> re.Pattern[str]:
+    """What a word that a line end breaks ends with: a digit, or eight of its signs."""
+    return re.compile(r"(?:[0-9]|[A-Za-z0-9_+/=-]{8})\Z")
+
+
+@cache
+def _word() -> re.Pattern[str]:
+    return re.compile(rf"[A-Za-z0-9_+/. -]{{1,{LONGEST_HALF}}}={{0,2}}(?![=:A-Za-z0-9])")
+
+
+def find_across_lines(views: FoldedViews) -> Iterator[Hit]:
+    """Every key and every number that a line end breaks in two."""
+    for at, _ in places(views.folded, ("\n",)):
+        first = at
+        while first and at - first < 4 and views.folded[first - 1] in " \t\r\\":
+            first -= 1
+        gap = _gap().match(views.folded, first)
+        if not gap or not _first_half().search(views.folded, max(0, first - 8), first):
+            continue
+        last = gap.end()
+        second = _word().match(views.folded, last)
+        start = _start_of_half(views.folded, first)
+        if second is None or not _may_be_one(views.folded[start:first], second[0].rstrip()):
+            continue
+        window = max(0, start - LABEL)
+        joined = FoldedViews.of(views.text[window:first] + views.text[last : second.end()])
+        seam, moved = first - window, last - first
+        for find in (find_keys, find_labeled, find_digits):
+            for hit in find(joined):
+                if hit.start < seam < hit.end and _belong(joined, hit, seam):
+                    yield Hit(hit.start + window, hit.end + window + moved, hit.rule)
+
+
+LENGTHS = frozenset({11, *range(15, 20)})
+"""Digits of a mobile number, an identity card and a bank card."""
+
+
+def _may_be_one(first: str, second: str) -> bool:
+    """Whether two halves are worth a look: both hold digits, and where they are nothing else, as many as one number."""
+    word = first.rstrip("0123456789")
+    if second.isdigit() and len(word) < len(first) and not word[-1:].isalnum():
+        return len(first) - len(word) + len(second) in LENGTHS
+    return any(map(str.isdigit, first[-40:])) and any(map(str.isdigit, second))
+
+
+def _start_of_half(text: str, end: int) -> int:
+    start = end
+    while start > max(0, end - LONGEST_HALF) and text[start - 1].isascii() and text[start - 1] > " ":
+        start -= 1
+    return start
+
+
+def _belong(views: FoldedViews, hit: Hit, seam: int) -> bool:
+    """Whether both halves are one: a checked number, or a key whose second half is no word of its own."""
+    if RULES[hit.rule] in SECRETS - {"password"}:
+        rest = views.folded[seam : hit.end]
+        ends = not views.folded[hit.end : hit.end + 1].strip()
+        return ends and (looks_random(rest) or _mixed(rest))
+    return hit.rule in CHECKED and not needs_word(views, hit)
+
+
+def _mixed(rest: str) -> bool:
+    """Whether a short rest has digits and letters, as no word has."""
+    return any(map(str.isdigit, rest)) and any(map(str.isalpha, rest))

@@ -56,8 +56,8 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object | None:
-    """Tests of a file stay together where they are in no group: one worker loads what they need, and 200 files are handed
-    out instead of 8,000 tests."""
+    """Tests of a file stay together where they are in no group: one worker loads what they need, and 200 files are
+    handed out instead of 8,000 tests."""
     if config.getvalue("dist") != "loadgroup":
         return None
     from xdist.scheduler import LoadGroupScheduling

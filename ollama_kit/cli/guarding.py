@@ -99,6 +99,11 @@ def _print_scan(found: Scan, text: str) -> None:
         echo(f"  line {line}: ", nl=False)
         styled(finding.severity, fg=_COLORS[finding.severity], nl=False)
         echo(f" {finding.stage}/{finding.rule}, {finding.action}: {_visible(finding.detail)}")
+    by_action: dict[str, list[str]] = {}
+    for kind, action in found.private_data.items():
+        by_action.setdefault(action, []).append(kind)
+    said = "; ".join(f"{action} {', '.join(kinds)}" for action, kinds in by_action.items())
+    echo(f"  private data: {said}")
 
 
 def _visible(text: str) -> str:

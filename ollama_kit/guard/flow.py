@@ -251,7 +251,7 @@ class _Call:
                 raise
             self.grammars, self.plain_json = self.grammars[1:], True
             return (yield from self._attempt(fitted))
-        seen = [self.reader.restore(document.text) for document in self.sent.documents]
+        seen = [self.reader.restore.full(document.text) for document in self.sent.documents]
         sources = self.answer_context.sources.as_seen(seen)
         against = replace(self.answer_context, fence_keys=self.sent.keys(), sources=sources)
         verdict = self.reader.judge(heard, against)

@@ -77,12 +77,13 @@ class Number:
 @dataclass(frozen=True)
 class Mapped:
     """A mapping with keys of its own. `parse` gives the stage's own value for it, None where it is off; `soften` the
-    one that finds the same and refuses nothing; `weaker` whether one value guards less than another; `turns_on` whether
-    saying something here turns the stage on."""
+    one that finds the same and refuses nothing; `weaker` whether one value guards less than another; `said` is what the
+    README says of it; `turns_on` whether saying something here turns the stage on."""
 
     parse: Callable[[Any, Source], Any]
     soften: Callable[[Any], Any] = lambda value: value
     weaker: Callable[[Any, Any], bool] = lambda value, than: value is None and than is not None
+    said: str = "a mapping, **off**"
     default: None = None
     turns_on: bool = True
 

@@ -266,8 +266,15 @@ STAGES: tuple[Stage, ...] = (
         {
             "secrets": Words(("redact", "flag", "block", "off"), "redact", ("block", "redact", "flag", "off")),
             "personal": Words(("redact", "flag", "block", "off"), "flag", ("block", "redact", "flag", "off")),
-            "personal_kinds": Mapped(parse_personal_kinds, PersonalKinds.softened, kinds_weakened),
-            "restore": Mapped(parse_restore, weaker=restores_more, turns_on=False),
+            "personal_kinds": Mapped(
+                parse_personal_kinds, PersonalKinds.softened, kinds_weakened, "kinds or rules with a word of their own"
+            ),
+            "restore": Mapped(
+                parse_restore,
+                weaker=restores_more,
+                said="never, **text**, everywhere, or kinds with one of these",
+                turns_on=False,
+            ),
         },
         summary="keys, passwords and personal data, behind placeholders that the answer gets back",
     ),

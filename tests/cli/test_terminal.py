@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -154,14 +153,6 @@ def test_nothing_that_steers_is_left_and_nothing_else_is_changed(text: str) -> N
 def test_one_place_prints() -> None:
     """Nothing but the module for output writes to a stream."""
     folder = Path(__file__).parents[2] / "ollama_kit"
-    found = subprocess.run(
-        ["grep", "-rlE", r"click\.s?echo|sys\.std(out|err)\.write|^\s*print\(", str(folder), "--include=*.py"],
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    ).stdout.split()
-    assert {Path(path).relative_to(folder).as_posix() for path in found} == {
-        "cli/output.py",
-        "cli/main.py",
-        "plugins.py",
-    }
+    prints = re.compile(r"click\.s?echo|sys\.std(?:out|err)\.write|^\s*print\(", re.MULTILINE)
+    found = {path for path in folder.rglob("*.py") if prints.search(path.read_text(encoding="utf-8"))}
+    assert {path.relative_to(folder).as_posix() for path in found} == {"cli/output.py", "cli/main.py", "plugins.py"}

@@ -15,6 +15,7 @@ from ollama_kit.documents import read_document
 from ollama_kit.guard.policy import load_policy
 from ollama_kit.jobs.wechat import read_chat
 from ollama_kit.settings import Settings
+from ollama_kit.tokens.store import forget_loaded
 from tests.distributions import install_example
 from tests.guard.conftest import byte_vocabulary
 from tests.scripted import ScriptedServer, chat, show, tags
@@ -49,6 +50,7 @@ def log(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def scripted() -> Iterator[ScriptedServer]:
+    forget_loaded()
     with ScriptedServer(models=["m:latest"]) as server:
         server.always("GET", "/api/tags", tags("m:latest"))
         server.always("POST", "/api/show", show(info=byte_vocabulary(), template="", parameters="num_ctx 4096"))

@@ -31,7 +31,7 @@ def words_of(option: Option, now: object) -> str:
     if isinstance(option, Number):
         return "a number"
     assert now is None
-    return "a mapping, **off**"
+    return option.said
 
 
 def test_the_table_of_commands_names_each_that_ships() -> None:

@@ -52,7 +52,7 @@ def test_a_strict_spec_keeps_a_phone_number_out_of_every_request(job: str, tmp_p
         ("m", "strict", (), False),
         ("careful", "strict", ("--policy", "standard"), False),
         ("careful", "standard", ("--policy", "strict"), True),
-        ("careful", "off", (), False),
+        ("careful", "off", ("--policy", "off"), False),
     ],
 )
 def test_a_policy_that_is_named_comes_first_then_the_spec_then_standard(

@@ -7,13 +7,15 @@ a label or the rest's own randomness shows that both halves belong together.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 
-from ollama_kit.guard.private.credentials import find_keys, find_labeled, looks_random
+from ollama_kit.guard.private.credentials import NAMES_OF_SECRETS, find_keys, find_labeled, looks_random
 from ollama_kit.guard.private.digits import find_digits, needs_word
 from ollama_kit.guard.private.rulebook import RULES, SECRETS, Hit
 from ollama_kit.text.folding import FoldedViews, places
+
+Finder = Callable[[FoldedViews], Iterator[Hit]]
 
 LABEL = 24
 """Characters before the first half in which a label may stand."""
@@ -52,27 +54,53 @@ def find_across_lines(views: FoldedViews) -> Iterator[Hit]:
         last = gap.end()
         second = _word().match(views.folded, last)
         start = _start_of_half(views.folded, first)
-        if second is None or not _may_be_one(views.folded[start:first], second[0].rstrip()):
+        if second is None or not _may_be_one(views.folded, start, first, second):
             continue
         window = max(0, start - LABEL)
         joined = FoldedViews.of(views.text[window:first] + views.text[last : second.end()])
         seam, moved = first - window, last - first
-        for find in (find_keys, find_labeled, find_digits):
+        for find in _finders(joined, start - window, second[0].rstrip()):
             for hit in find(joined):
                 if hit.start < seam < hit.end and _belong(joined, hit, seam):
                     yield Hit(hit.start + window, hit.end + window + moved, hit.rule)
+
+
+FEWEST_DIGITS = 12
+"""Digits of a number with letters in it, such as an IBAN."""
+
+
+def _finders(joined: FoldedViews, start: int, second: str) -> Iterator[Finder]:
+    """What may find something in two halves that begin at `start`, behind a label perhaps."""
+    if second.isdigit():
+        yield find_digits
+        return
+    yield find_keys
+    if any(name in joined.lower for name in NAMES_OF_SECRETS):
+        yield find_labeled
+    if sum(map(str.isdigit, joined.folded[start:])) >= FEWEST_DIGITS:
+        yield find_digits
 
 
 LENGTHS = frozenset({11, *range(15, 20)})
 """Digits of a mobile number, an identity card and a bank card."""
 
 
-def _may_be_one(first: str, second: str) -> bool:
-    """Whether two halves are worth a look: both hold digits, and where they are nothing else, as many as one number."""
-    word = first.rstrip("0123456789")
-    if second.isdigit() and len(word) < len(first) and not word[-1:].isalnum():
-        return len(first) - len(word) + len(second) in LENGTHS
-    return any(map(str.isdigit, first[-40:])) and any(map(str.isdigit, second))
+def _may_be_one(text: str, start: int, end: int, second: re.Match[str]) -> bool:
+    """Whether two halves are worth a look: where both are numbers, they have as many digits as one, the first divided
+    by spaces perhaps; else the second is a word to its end, and one of them holds a digit."""
+    numbers, rest = _numbers().search(text, max(0, end - 24), end), second[0].rstrip()
+    if numbers and rest.isdigit():
+        return sum(map(str.isdigit, numbers[0])) + len(rest) in LENGTHS
+    word = rest.partition(" ")[0]
+    behind = second.start() + len(word)
+    if text[behind : behind + 1].strip():
+        return False
+    return any(map(str.isdigit, text[max(start, end - 40) : end])) or any(map(str.isdigit, word))
+
+
+@cache
+def _numbers() -> re.Pattern[str]:
+    return re.compile(r"(?<![A-Za-z0-9_.-])[0-9][0-9 -]{0,22}\Z")
 
 
 def _start_of_half(text: str, end: int) -> int:

@@ -101,7 +101,7 @@ LONGEST_VALUE = 160
 """Characters of the longest labeled value."""
 
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』", "【": "】"}
-_ASSIGNED = r"""(?:["'\]*_`]{0,2}\s{0,3}(?:[:=]{1,2}>?|->)\*{0,2}\s{0,3}|>(?=[^<>\s]{1,160}</))"""
+_ASSIGNED = r"""(?:["'\]*_`]{0,2}\s{0,3}(?:[:=]{1,2}>?|->|→)\*{0,2}\s{0,3}|>(?=[^<>\s]{1,160}</))"""
 
 
 @cache
@@ -111,14 +111,14 @@ def password_label() -> re.Pattern[str]:
     of = r"(?: (?:for|of|to) [^\n:=]{1,30}?| ?\([^()\n]{1,20}\))?"
     says = r"(?P<says> {1,3}(?:is|was|to|changed to|reset to|set to)(?: now)?[: ] {0,2})"
     flag = r"(?P<flag>(?<=--password)\s{1,3}|(?<=--pwd)\s{1,3})"
-    return re.compile(f"{word}(?:{of}(?:{_ASSIGNED}|{says})|{flag})|(?<![a-z])pass[0-9]?{_ASSIGNED}")
+    return re.compile(f"{word}(?:{of}(?:{_ASSIGNED}|{says})|{flag})|(?<![a-z])(?:pass|pw)[0-9]?{_ASSIGNED}")
 
 
 @cache
 def chinese_password_label() -> re.Pattern[str]:
     """A Chinese label: group `code` for the short ones that a machine gives out, `says` for 是 and 为, `bare` where
     there is nothing between."""
-    word = f"(?:{'|'.join(CHINESE_PASSWORDS[:3])}|(?P<code>{'|'.join(CHINESE_PASSWORDS[3:])}))"
+    word = f"(?:{'|'.join(CHINESE_PASSWORDS[:5])}|(?P<code>{'|'.join(CHINESE_PASSWORDS[5:])}))"
     aside = r"(?: ?\([^()\n]{1,12}\))?"
     verb = (
         r"(?:[由从][!-~]{1,40}|已经?)?(?:重置|修改|更新|更改|设置|改|设|定|变|换)?(?:是|为|成|到|就是)(?:了)?[: ]{0,3}"
@@ -146,9 +146,9 @@ def bearer() -> re.Pattern[str]:
     return re.compile(r"(?:bearer|basic)[ ]{1,3}(?=[a-z0-9])")
 
 
-PASSWORDS = ("pass", "pwd")
+PASSWORDS = ("pass", "pwd", "pw")
 CHINESE_PASSWORDS = (
-    *("密码", "密碼", "口令"),
+    *("密码", "密碼", "口令", "密 码", "口 令"),
     *("授权码", "提取码", "访问码", "验证码", "校验码", "动态码", "取件码", "解锁码", "pin码"),
 )
 NAMES_OF_SECRETS = ("key", "secret", "token", "credential", "authorization", "密钥", "秘钥", "令牌", "凭证", "私钥")
@@ -184,7 +184,8 @@ def _next_line(views: FoldedViews, end: int) -> Iterator[Hit]:
         return
     signs = any(sign in found[1] for sign in "!@#$%^&*")
     mixed = any(map(str.isdigit, found[1])) and any(map(str.isalpha, found[1]))
-    if signs or mixed:
+    after_sign = not views.folded[end - 1].isalnum() and found[1].isdigit()
+    if signs or mixed or after_sign:
         yield Hit(*found.span(1), "continued_password")
 
 

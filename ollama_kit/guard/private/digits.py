@@ -288,7 +288,7 @@ def _international(views: FoldedViews) -> Iterator[Hit]:
 @cache
 def _check_digits() -> re.Pattern[str]:
     """What follows the two letters of a country in an account number."""
-    return re.compile("[0-9][0-9] ?[0-9a-z]{4}")
+    return re.compile("[0-9][0-9][ -]?[0-9a-z]{4}")
 
 
 def _ibans(views: FoldedViews) -> Iterator[Hit]:

@@ -23,6 +23,8 @@ from ollama_kit.text.folding import FoldedViews
 
 LONGEST_LABEL, LONGEST_CELL = 40, 200
 """Characters of a line or cell that can be a label, and of one that can be a value."""
+BLANK_LINES = 3
+"""Lines after a label of which one may hold its value."""
 MOST_ROWS, MOST_CELLS = 2000, 40
 """Rows that a header reaches down, and cells of a row that are looked at."""
 
@@ -117,7 +119,9 @@ def find_in_layout(views: FoldedViews) -> Iterator[Hit]:
     lines = _labeled_lines(views.lower)
     if not lines:
         return
-    pairs = chain(_below(views, lines), *(_in_table(views, rows) for rows in _tables(views.text, lines)))
+    pairs = chain(
+        _below(views, lines), *(_in_table(views, rows) for rows in _tables(views.text.replace("｜", "|"), lines))
+    )
     if "<t" in views.lower:
         pairs = chain(pairs, *(_in_table(views, rows) for rows in _html_tables(views.lower)))
     for label, start, end in pairs:
@@ -159,12 +163,26 @@ def _below(views: FoldedViews, lines: Sequence[Cell]) -> Iterator[Labeled]:
         start, end = _trimmed(text, *line)
         if start == end or (end - start > LONGEST_LABEL and not (end - start <= LONGEST_CELL and text[end - 1] == ":")):
             continue
-        below = line[1] + 1
-        while below < len(text) and below - line[1] <= 8 and text[below] in " \t\r\n":
-            below += 1
-        value = _trimmed(text, below, min(_line_end(text, below), below + LONGEST_CELL + 1))
-        if _is_cell(value):
-            yield Labeled(views.lower[max(start, end - LONGEST_LABEL) : end], *value)
+        value, below = (0, 0), line[1] + 1
+        for _ in range(BLANK_LINES):  # none but empty ones, and the beginning of a block of code
+            value, after = _trimmed(text, below, min(_line_end(text, below), below + LONGEST_CELL + 1)), below
+            below = _line_end(text, below) + 1
+            if value[0] < value[1] and not text.startswith("```", after):
+                break
+        same_table = text.find(",", *line) >= 0 <= text.find(",", *value)
+        if _is_cell(value) and not same_table:
+            label = views.lower[max(start, end - LONGEST_LABEL) : end]
+            yield Labeled(label, *_bare(text, label, *value))
+
+
+def _bare(text: str, label: str, start: int, end: int) -> Cell:
+    """A value without the bullet before it, and without the account's name where a label speaks of both."""
+    if text.startswith(("- ", "• ", "+ "), start):
+        start += 2
+    words = text[start:end].replace("/", " ").split()
+    if len(words) == 2 and any(word in label for word in ("账号", "帐号", "账户", "用户", "user", "account")):
+        start = end - len(words[1])
+    return start, end
 
 
 def _tables(text: str, lines: Sequence[Cell]) -> Iterator[Rows]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 
 from ollama_kit.guard.private.rulebook import Hit
 from ollama_kit.text.folding import FoldedViews, places
@@ -55,16 +56,27 @@ RARE = frozenset(
 """Given names that are seldom the end of a word."""
 
 _NO_SPEAKERS = (
-    "严峻 严明 康泰 巴林 徐州 柯文 樊建 武昌 毛桃 焦墨 申光 申明 罗兰 苏宁 苏平 苏波 路平 黄洋 韩庆 "
-    "齐楚 齐泰 龙华 龙庭 龙洋 任意 华彬 华晨 华航 单晶 单红 平静 强毅 文静 文波 明丽 明亮 明晨 明洁 "
-    "明艳 明静 水晶 水波 水红 江波 温静 简洁 陆航 高洁 万佳 方晶 余一元 夏秋季 武学家 林学家 张家 "
-    "水利学 水力学 水文学 水晶花 水源地 水珠子 水立方 水花生 文学家 文学士 史学家 万立方 万平方 万学文 "
-    "安乐国 平安地 强有力 方志学 全天然 全家电 全金发 单生花 江河源 龙川江 黄连山 黄龙山 许久方 白兰地 "
-    "高电平 金平阳 和家富"
+    "严峻 严明 康泰 巴林 徐州 柯文 樊建 武昌 毛桃 焦墨 申光 申明 罗兰 苏宁 苏平 苏波 路平 "
+    "黄洋 韩庆 齐楚 齐泰 龙华 龙庭 龙洋 任意 华彬 华晨 华航 单晶 单红 平静 强毅 文静 文波 "
+    "明丽 明亮 明晨 明洁 明艳 明静 水晶 水波 水红 江波 温静 简洁 陆航 高洁 万佳 方晶 余一元 "
+    "夏秋季 武学家 林学家 张家 水利学 水力学 水文学 水晶花 水源地 水珠子 水立方 水花生 文学家 "
+    "文学士 史学家 万立方 万平方 万学文 安乐国 平安地 强有力 方志学 全天然 全家电 全金发 单生花 "
+    "江河源 龙川江 黄连山 黄龙山 许久方 白兰地 高电平 金平阳 和家富 小康 小龙 老汤 老路 小路 "
+    "小林 老林 武林 高峰 石英 安静 朱红 黎明 金刚 苏军 华丽 高超 洪峰 唐诗 宋诗 杨柳 白玉 "
+    "马虎 洪亮 雷鸣 殷红 贺喜 古琴 胡琴 胡桃 杨梅 余晖 余光 严霜 林涛 林森 黄鹤 余波 余震 "
+    "余辉 黄玉 杨桃 黄柏 齐鸣 秦军 武宁 龙虎 龙飞 黄梅 康佳 高丽 贺兰 许昌 吴楚 吴越 林芝 "
+    "龙岩 莫若 路德 康德 雷德 巴德 雷曼 黎曼 金玉 毛诗 单飞 水亮 何若 路军 路雪 明慧 文峰 "
+    "范文 万美元 万美金 万光年 全家人 全家福 全年龄 单行本 成人礼 成年人 强行军 平地人 明年初 "
+    "白发人 文进士 连年来 水利业 金元宝 巴克利 马克思 白玉兰 安邦河 安宁河 平行力 武学本 游乐业 "
+    "水家电 "
 )
 """Words that read like a name."""
 
 _NOT_NAMES = "先生|女士|小姐|电话|手机|身份|地址|性别|年龄|职务|部门|邮箱|联系|微信|签字|签名"
+
+
+STOCK = frozenset({"张三", "李四", "王五", "赵六", "钱七", "孙八", "周九", "吴十", "張三"})
+"""Names that stand for anybody's."""
 
 
 @cache
@@ -96,7 +108,8 @@ def _double_at_end() -> re.Pattern[str]:
 def _label() -> re.Pattern[str]:
     labels = (
         "联系人|收件人|收货人|寄件人|经办人|负责人|法定代表人|委托代理人|代表|代理人|姓名|户名|持卡人|申请人|被申请人|"
-        "原告|被告|证人|患者|投保人|被保险人|受益人|借款人|出借人|担保人|承租人|出租人|紧急联系人|签收人|對象"
+        "原告|被告|证人|患者|投保人|被保险人|受益人|借款人|出借人|担保人|承租人|出租人|紧急联系人|签收人|對象|"
+        "记录人|主持人|汇报人|发言人|审批人|审核人|经手人|对接人|报告人|提交人|创建人|撰稿人|编制人|复核人|监护人|保证人"
     )
     return re.compile(
         rf"(?:{labels})(?:\([^()\n]{{1,10}}\))?[ \t]{{0,4}}:[ \t_]{{0,8}}(?P<name>(?:{_DOUBLE}|[一-鿿])[一-鿿·]{{1,7}})"
@@ -138,12 +151,28 @@ LONGEST_SPEAKER = 72
 @cache
 def _speaker() -> re.Pattern[str]:
     """A line from its beginning to the colon of a speaker: a name alone, or behind a bullet and a time."""
-    mark = r"(?:[-*>•]{1,2} {0,2}|\*\*|[0-9]{1,3}[.、)] {0,2})?"
+    mark = r"(?:[-*>•]{1,2} {0,2}|\*\*|[0-9]{1,3}[.、)] {0,2}|\[m?[0-9]{1,6}\] |@)?"
     time = r"(?:[\[(]?(?:[0-9/.-]{4,10} )?[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?[\])]?[ ,]{0,3})?"
-    english = r"(?P<english>[A-Z][a-z]{1,14}(?: [A-Z]\.)? [A-Z][A-Za-z'’-]{1,20})"
+    english = r"(?P<english>[A-Z][a-z]{1,14}(?:(?: [A-Z]\.)? [A-Z][A-Za-z'’-]{1,20})?)"
+    behind = r"(?: ?\([0-9: /.-]{4,20}\))? ?"
     return re.compile(
-        rf"[ \t]{{0,4}}{mark}{time}(?:(?P<name>[一-鿿]{{2,4}})|{english})(?:\*\*)? ?:(?=[ \t]{{0,3}}\S)(?!//)"
+        rf"[ \t]{{0,4}}{mark}{time}【?(?:(?P<name>[一-鿿]{{2,4}})|{english})】?"
+        rf"(?:\*\*)?{behind}:(?=[ \t]{{0,3}}\S)(?!//)"
     )
+
+
+@cache
+def _party() -> re.Pattern[str]:
+    """A party of a contract, or an English label, in front of a colon."""
+    return re.compile(
+        r"(?:[甲乙丙]方|[买卖]方|[Nn]ame|[Cc]ontact|[Rr]ecipient)[\"']?(?:\([^()\n]{1,10}\))?[ \t]{0,3}\Z"
+    )
+
+
+@cache
+def _chinese_value() -> re.Pattern[str]:
+    """A Chinese word of two to four characters behind a colon, which is group 1."""
+    return re.compile(r":[ \t\"'“]{0,3}([一-鿿]{2,4})(?![一-鿿])")
 
 
 @cache
@@ -151,7 +180,9 @@ def _english_name() -> re.Pattern[str]:
     """What joins a label to a name of two to four words with capitals; the name is group 1."""
     word = r"[A-Z][a-z'’]{1,20}(?:-[A-Z][a-z]{1,20})?"
     rest = rf"(?:[A-Z]\.|(?:van|von|de|der|da|la|bin|al)|{word})"
-    return re.compile(rf"(?:[:=|][ \t|*]{{0,4}}|(?<=[Nn]ame) is )({word}(?: {rest}){{0,2}} {word})(?![A-Za-z0-9])")
+    return re.compile(
+        rf"(?:[:=|][ \t|*]{{0,4}}[\"'“]?|(?<=[Nn]ame) is )({word}(?: {rest}){{0,2}} {word})(?![A-Za-z0-9])"
+    )
 
 
 @cache
@@ -161,12 +192,13 @@ def _english_label() -> re.Pattern[str]:
         "recipient|passenger|card ?holder|holder|buyer|seller|tenant|first and last"
     )
     alone = (
-        "contact(?: person)?|recipient|attn|attention|signed by|signatory|prepared by|card ?holder|beneficiary|sender"
+        "contact(?: person)?|recipient|attn|attention|signed by|signatory|prepared by|card ?holder|beneficiary|sender|"
+        "from(?=:)|cc(?=:)"
     )
     return re.compile(
-        rf"(?:\A|(?<=[\n\t|*,;.(>]))[ \t*]{{0,4}}(?:(?:my|his|her|the|our) )?"
+        rf"(?:\A|(?<=[\n\t|*,;.(>{{\"'“]))[ \t*]{{0,4}}(?:(?:my|his|her|the|our) )?"
         rf"(?:(?:(?:{whose})(?:'s)? )?names?(?: of (?:the )?[a-z]{{3,12}})?|{alone})"
-        r"(?:\([^()\n]{1,12}\))?[ \t*]{0,4}\Z"
+        r"(?:\([^()\n]{1,12}\))?[\"'”]?[ \t*]{0,4}\Z"
     )
 
 
@@ -209,8 +241,57 @@ def _speakers(text: str) -> Iterator[Hit]:
         name, english = found["name"], found["english"]
         if name and is_name(name):
             yield Hit(*found.span("name"), "speaker")
-        elif english and english.partition(" ")[0] in _first_names():
+        elif english and _is_english_name(english):
             yield Hit(*found.span("english"), "speaker")
+    for line_end in chain((at for at, _ in places(text, ("\n",))), (len(text),)):
+        stamp = _stamp().search(text, max(0, line_end - LONGEST_STAMP), line_end)
+        if stamp is None:
+            continue
+        start = end = stamp.start()
+        while start and end - start < 5 and "一" <= text[start - 1] <= "鿿":
+            start -= 1
+        if text[start - 1 : start] in ("", "\n") and start < end and is_name(text[start:end]):
+            yield Hit(start, end, "speaker")
+
+
+LONGEST_STAMP = 26
+"""Characters of the time that ends a line: two spaces, a date, a time."""
+
+
+@cache
+def _stamp() -> re.Pattern[str]:
+    """A time that ends a line of a chat's export: 陈静 2026-03-01 10:32:15."""
+    return re.compile(
+        r"(?<=[一-鿿]) {1,2}(?:[0-9/.年月日-]{8,11} {1,2})?[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?[ \t\r]{0,2}\Z"
+    )
+
+
+def _is_english_name(text: str) -> bool:
+    """Whether a speaker's name begins with a known given name; one alone must not be a word as well."""
+    first, _, rest = text.partition(" ")
+    if first not in _first_names() or _not_people().intersection(rest.split()):
+        return False
+    return bool(rest) or first not in _ENGLISH_WORDS
+
+
+_ENGLISH_WORDS = frozenset(
+    {
+        "Mark",
+        "Grace",
+        "Amber",
+        "Virginia",
+        "Madison",
+        "Charlotte",
+        "Jack",
+        "Frank",
+        "Max",
+        "Bill",
+        "Rob",
+        "Jean",
+        "Victoria",
+    }
+)
+"""Given names that are words or places too."""
 
 
 def is_name(text: str) -> bool:
@@ -220,6 +301,8 @@ def is_name(text: str) -> bool:
     >>> is_name("陈静"), is_name("周末"), is_name("欧阳娜娜")
     (True, False, True)
     """
+    if text in STOCK or (text[0] in "小老阿" and len(text) == 2 and text[1] in SURNAMES and text not in _no_speakers()):
+        return True
     double = re.match(_DOUBLE, text) is not None
     given = text[2 if double and len(text) > 2 else 1 :]
     if text in _no_speakers() or text[:2] in _WORDS.split("|") or not 1 <= len(given) <= 2:
@@ -230,6 +313,10 @@ def is_name(text: str) -> bool:
 
 
 def _behind_labels(views: FoldedViews) -> Iterator[Hit]:
+    for at, _ in places(views.folded, (":",)):
+        name = _chinese_value().match(views.folded, at)
+        if name and is_name(name[1]) and _party().search(views.folded, max(0, at - 24), at):
+            yield Hit(*name.span(1), "labeled_name")
     for at, _ in places(views.folded, LOOSE_LABELS):
         loose = _loose_label().match(views.folded, at)
         group = "name" if loose and loose["name"] else "signs"
@@ -250,7 +337,7 @@ _NOT_PEOPLE = (
     "Services Us Sales Center Centre Office University School Hospital System Server Test Default Required "
     "Optional The Name Address Phone Email Ocean Blue Red Green Plan Form Page File Agreement Contract Customer "
     "Information Details Not No To Be For Please See Any General Counsel Registration Syndicate Officer President "
-    "Director Manager Chief Secretary Treasurer Legal Finance Accounts Board"
+    "Director Manager Chief Secretary Treasurer Legal Finance Accounts Board Down Up Out Employees Buyer Seller"
 )
 """Words that are in the names of companies, teams and forms."""
 

@@ -53,14 +53,14 @@ def _birth_label() -> re.Pattern[str]:
         r"(?<![a-z])(?:(?:date|day) of birth|birth ?da(?:y|te)|d\.?o\.?b\.?|born)"
         r"(?:\([^()\n]{1,12}\))?(?: (?:is|was|falls on))?(?: on(?: the)?)?"
     )
-    return re.compile(rf"(?:{chinese}|{english})[ \t]{{0,4}}(?:[:=|\t-][ \t]{{0,4}}){{0,2}}[\"'“*]{{0,2}}")
+    return re.compile(rf"(?:{chinese}|{english})[\"'”]?[ \t]{{0,4}}(?:[:=|\t-][ \t]{{0,4}}){{0,2}}[\"'“*]{{0,2}}")
 
 
 @cache
 def _born_behind() -> re.Pattern[str]:
     """What behind a date makes it a birthday: 1982年6月15日出生, 5月3日是我生日, 1982年6月15日生。"""
     return re.compile(
-        r"出生(?!率|证|医|人口|数)|生人|是(?:我|他|她|你|您)?的?生日(?![会礼蛋聚])|(?P<weak>生)(?=[,;。.)\s]|\Z)"
+        r"出生(?!率|证|医|人口|数)|生人|\(?(?:的)?生日(?=[\s,;。.)]|\Z)|是(?:我|他|她|你|您)?的?生日(?![会礼蛋聚])|(?P<weak>生)(?=[,;。.)\s]|\Z)"
     )
 
 
@@ -79,7 +79,7 @@ def _birthdays(views: FoldedViews) -> Iterator[Hit]:
         value = day.match(views.lower, found.end()) if found else None
         if value and not views.lower[value.end() : value.end() + 1].isdigit():
             yield Hit(*value.span(), "birthday")
-    for at, _ in places(views.lower, ("出生", "生人", "是", "生")):
+    for at, _ in places(views.lower, ("出生", "生人", "是", "生", "的生日", "(生日")):
         mark = _born_behind().match(views.lower, at)
         end = at - (views.lower[at - 1 : at] == " ")
         if mark and (start := _date_before(views.lower, end, with_year=mark["weak"] is not None)) < end:
@@ -89,23 +89,21 @@ def _birthdays(views: FoldedViews) -> Iterator[Hit]:
 def _date_before(text: str, end: int, *, with_year: bool) -> int:
     """Where the whole date begins that ends at `end`; `end` itself where none does."""
     for found in date().finditer(text, max(0, end - LONGEST_DATE), end):
-        if found.end() == end and ("年" in found[0] or not with_year):
+        if found.end() == end and ("年" in found[0] or found[0][:4].isdigit() or not with_year):
             return found.start()
     return end
 
 
-MESSENGERS = ("微信", "薇信", "威信", "v信", "wechat", "weixin", "vx", "wx")
+MESSENGERS = ("微信", "薇信", "威信", "v信", "wechat", "weixin", "vx", "wx", "加v", "我v")
 
 
 @cache
 def _wechat_label() -> re.Pattern[str]:
     """The word for WeChat, group `said` where a word or colon says that an id follows, and what joins it."""
-    word = r"(?:微信|薇信|威信|v信|wechat|weixin|(?<![a-z0-9])(?:vx|wx)(?![a-z0-9]))"
+    word = r"(?:微信|薇信|威信|v信|wechat|weixin|(?<![a-z0-9])(?:vx|wx)(?![a-z0-9])|[加我]v(?![a-z0-9]))"
     verb = "(?: ?(?:是|为|is))?"
-    said = (
-        rf"(?P<said>(?: ?(?:号码?|id|账号|帐号|account))?{verb} ?[:=] ?|(?: ?(?:号码?|id|账号|帐号)){verb}[ \t|]{{0,4}}"
-        "| ?(?:是|is) ?)"
-    )
+    number = "(?:号码?|id|账号|帐号|account)"
+    said = rf"(?P<said>(?:[ _-]?{number})?{verb} ?[:=] ?| ?{number}{verb}[ \t|]{{0,4}}| ?(?:是|is) ?)"
     return re.compile(rf"{word}(?:{said}|[ \t]{{1,3}}|(?<=[信])(?=[a-z]))[\"'“`*]{{0,2}}")
 
 
@@ -128,8 +126,15 @@ def _wechat_ids(views: FoldedViews) -> Iterator[Hit]:
     for at, _ in places(views.lower, MESSENGERS):
         label = _wechat_label().match(views.lower, at)
         value = _wechat_value().match(views.lower, label.end()) if label else None
-        if value and label and _is_wechat_id(value[0], said=label["said"] is not None):
+        if not (value and label):
+            continue
+        if _is_wechat_id(value[0], said=label["said"] is not None, named=_names_an_id(label[0])):
             yield Hit(*value.span(), "wechat_id")
+
+
+def _names_an_id(label: str) -> bool:
+    """Whether a label says more than that WeChat is meant: 微信号：, 微信：, wechat id:."""
+    return ":" in label and (label[0] in "微薇威" or "id" in label)
 
 
 @cache
@@ -137,10 +142,12 @@ def _words_behind() -> re.Pattern[str]:
     return re.compile("official|windows|android|miniprogram|payment|required|optional|unknown|string|number|account")
 
 
-def _is_wechat_id(value: str, *, said: bool) -> bool:
+def _is_wechat_id(value: str, *, said: bool, named: bool) -> bool:
     """A word that looks made up, or any word where something says that an id follows."""
     if _words_behind().fullmatch(value) or value.startswith("http"):
         return False
+    if named and value.isalpha():
+        return value.isascii()
     made_up = any(map(str.isdigit, value)) or "_" in value or "-" in value
     return made_up if said else value[0].isalpha() and len(set(value)) > 3 and made_up and not value.count("-")
 
@@ -149,7 +156,8 @@ def _is_wechat_id(value: str, *, said: bool) -> bool:
 def _qq() -> re.Pattern[str]:
     """A QQ number with its label; the number is group 1."""
     label = (
-        r"(?:(?<![a-z0-9])qq(?!邮箱)|扣扣|企鹅|(?:加|我)q)(?:号码?|账号|帐号| ?(?:id|number|no\.?))?"
+        r"(?:(?<![a-z0-9])qq(?!邮箱)|扣扣|企鹅|(?:加|我)q|(?<![a-z0-9])q(?=号|:[ ]?[1-9][0-9]{7}))"
+        r"(?:号码?|账号|帐号| ?(?:id|number|no\.?))?"
         r"(?:\([^()\n]{1,8}\))?"
     )
     return re.compile(
@@ -159,7 +167,7 @@ def _qq() -> re.Pattern[str]:
 
 
 def _qq_numbers(views: FoldedViews) -> Iterator[Hit]:
-    for at, _ in places(views.lower, ("qq", "扣扣", "企鹅", "加q", "我q")):
+    for at, _ in places(views.lower, ("qq", "扣扣", "企鹅", "加q", "我q", "q号", "q:")):
         found = _qq().match(views.lower, at)
         if found:
             yield Hit(*found.span(1), "qq_number")

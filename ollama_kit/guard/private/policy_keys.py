@@ -33,6 +33,13 @@ class PersonalKinds:
         general = {kind: personal if kind in PERSONAL else secrets for kind in KINDS}
         return {rule: own.get(rule, own.get(kind, general[kind])) for rule, kind in RULES.items()}
 
+    def by_kind(self, secrets: str, personal: str) -> Mapping[str, str]:
+        """What is done with each kind, by name; and with each rule that differs from its kind."""
+        actions = self.actions(secrets, personal)
+        own = dict(self.words)
+        kinds = {kind: own.get(kind, personal if kind in PERSONAL else secrets) for kind in sorted(KINDS)}
+        return {**kinds, **{rule: word for rule, word in actions.items() if word != kinds[RULES[rule]]}}
+
     def softened(self) -> PersonalKinds:
         """The same with nothing that refuses a text."""
         return PersonalKinds(tuple((name, "flag" if word == "block" else word) for name, word in self.words))

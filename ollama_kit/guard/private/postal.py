@@ -59,6 +59,12 @@ def _room() -> re.Pattern[str]:
 
 
 @cache
+def _flat() -> re.Pattern[str]:
+    """Block, staircase and flat in short, behind the name of a compound: 3-2-501."""
+    return re.compile(r"[0-9][0-9]{0,2}-[0-9]{1,2}-[0-9]{3,4}(?![0-9-])")
+
+
+@cache
 def _rest() -> re.Pattern[str]:
     """One more part of an address behind its house number."""
     number = "(?:[0-9A-Za-z]{1,5}(?:-[0-9A-Za-z]{1,5}){0,3}|[一二三四五六七八九十百]{1,4})"
@@ -96,6 +102,9 @@ def _building() -> re.Pattern[str]:
 
 def _chinese(views: FoldedViews) -> Iterator[Hit]:
     yield from _houses(views.folded)
+    for flat in _flat().finditer(views.folded):
+        if _building().search(views.folded, max(0, flat.start() - 2), flat.start()):
+            yield Hit(_start_of(views.folded, flat.start()), flat.end(), "chinese_address")
     done = 0
     for at, _ in places(views.folded, ("号", "栋", "幢", "座")):
         block, room = _block().search(views.folded, max(0, at - 5), at), _room().match(views.folded, at)
@@ -154,7 +163,10 @@ _STRONG = (
     r"Street|St\.?|Avenue|Ave\.?|Road|Rd\.?|Boulevard|Blvd\.?|Lane|Ln\.?|Parkway|Pkwy\.?|Highway|Hwy\.?|"
     "Terrace|Crescent"
 )
-_WEAK = r"Drive|Dr\.?|Way|Court|Ct\.?|Place|Pl\.?|Square|Sq\.?|Close|Row|Circle|Hill|Walk|Gardens|Mews|Broadway"
+_WEAK = (
+    r"Drive|Dr\.?|Way|Court|Ct\.?|Place|Pl\.?|Square|Sq\.?|Close|Row|Circle|Hill|Walk|Gardens|Mews|Broadway|"
+    "Loop|Plaza|Pike|Trail|Alley"
+)
 
 
 @cache
@@ -190,8 +202,8 @@ def _unit_before() -> re.Pattern[str]:
 @cache
 def _town() -> re.Pattern[str]:
     """A town, district or country behind a street."""
-    word = r"[A-Z][a-z'’.-]{1,20}"
-    code = r" (?:[A-Z]{2} [0-9]{5}|[A-Z]{1,2}[0-9]|[0-9]{5,6}(?![0-9]))"
+    word = r"(?:[A-Z][a-z'’.-]{1,20}|USA?|UK|PRC)"
+    code = r" (?:[A-Z]{2,3} [0-9]{4,5}|[A-Z]{1,2}[0-9]|[0-9]{5,6}(?![0-9]))"
     words = rf"{word}(?: {word}){{0,2}}"
     return re.compile(rf"(?:, {words}(?= ?(?:[,.;)\n]|\Z)|{code})| {words}(?=, [A-Z]|{code}))")
 
@@ -200,7 +212,7 @@ def _town() -> re.Pattern[str]:
 def _code() -> re.Pattern[str]:
     """A post code: ST 12345, SW1A 2AA, 100022."""
     return re.compile(
-        r",? (?:[A-Z]{2} [0-9]{5}(?:-[0-9]{4})?|[A-Z]{1,2}[0-9][0-9A-Z]? ?[0-9][A-Z]{2}"
+        r",? (?:[A-Z]{2,3} [0-9]{4,5}(?:-[0-9]{4})?|[A-Z]{1,2}[0-9][0-9A-Z]? ?[0-9][A-Z]{2}"
         r"|[A-Z][0-9][A-Z] ?[0-9][A-Z][0-9]"
         r"|[0-9]{5,6})(?![0-9A-Za-z])"
     )

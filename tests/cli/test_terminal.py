@@ -149,6 +149,7 @@ def test_nothing_that_steers_is_left_and_nothing_else_is_changed(text: str) -> N
         assert visible(text) == text
 
 
+@pytest.mark.process
 def test_one_place_prints() -> None:
     """Nothing but the module for output writes to a stream."""
     folder = Path(__file__).parents[2] / "ollama_kit"

@@ -286,10 +286,8 @@ def test_a_failed_answer_stands_between_as_far_as_it_fits() -> None:
     assert long.startswith(content[:-1])
 
 
-messages = st.lists(
-    st.builds(Message, st.sampled_from(["user", "assistant", "system", "tool"]), st.text("ab\n", max_size=3)),
-    max_size=6,
-)
+ROLES = st.sampled_from(["user", "assistant", "system", "tool"])
+messages = st.lists(st.tuples(ROLES, st.text("ab\n", max_size=3)).map(lambda turn: Message(*turn)), max_size=6)
 
 
 @given(messages)

@@ -61,11 +61,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object | Non
     handed out instead of 8,000 tests."""
     if config.getvalue("dist") != "loadgroup":
         return None
-    from xdist.scheduler import LoadGroupScheduling
+    from xdist.scheduler import LoadGroupScheduling  # type: ignore[import-untyped]
 
-    class Files(LoadGroupScheduling):
+    class Files(LoadGroupScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            return super()._split_scope(nodeid).partition("::")[0]
+            return str(super()._split_scope(nodeid)).partition("::")[0]
 
     return Files(config, log)
 

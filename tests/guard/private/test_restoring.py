@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from ollama_kit.guard.private.placeholders import Placeholders
 from ollama_kit.guard.private.policy_keys import RestoreRules
 from ollama_kit.guard.private.restoring import Restorer
-from tests.intensity import examples
+from tests.intensity import examples, times
 
 PASSWORD, PHONE = "Tr0ub4dor&3", "13800138000"
 SETTINGS = settings(deadline=None, max_examples=examples(1_000))
@@ -218,7 +218,7 @@ PIECES = st.sampled_from(
 WORD_WITH_ADDRESS = re.compile(r"(?:https?://|www\.|evil\.example/)[^ \t\r\n\f\v<]*")
 
 
-@SETTINGS
+@settings(deadline=None, max_examples=times(100_000, 300))
 @given(st.lists(PIECES, max_size=14).map("".join))
 def test_no_restored_value_is_in_any_address(text: str) -> None:
     """By another definition than ours: whatever a reader of addresses would take into one."""

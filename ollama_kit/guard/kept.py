@@ -40,7 +40,7 @@ class KeptValues:
     @classmethod
     def of(cls, policy: Policy, texts: Iterable[str]) -> KeptValues:
         """The values that a call with these texts would hide."""
-        return _kept(policy, tuple(texts))
+        return _kept(policy.softened().with_settings(**_QUIET), tuple(texts))
 
     def __bool__(self) -> bool:
         """Whether there are any."""
@@ -85,7 +85,7 @@ def _any_of(values: tuple[str, ...]) -> re.Pattern[str]:
 
 @lru_cache(maxsize=8)
 def _kept(policy: Policy, texts: tuple[str, ...]) -> KeptValues:
-    pipeline = Pipeline.of(policy.softened().with_settings(**_QUIET))
+    pipeline = Pipeline.of(policy)
     for text in texts:
         pipeline.clean(text, "text", "document")
     return KeptValues(pipeline.context.placeholders)

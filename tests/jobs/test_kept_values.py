@@ -11,7 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from ollama_kit.cli.main import main
 from ollama_kit.guard.kept import KeptValues
-from ollama_kit.guard.policy import Policy
+from ollama_kit.guard.policy import Policy, load_policy
 from ollama_kit.jobs.ledger import Ledger, Outcome
 from ollama_kit.jobs.runner import Batch, Task
 from tests.intensity import examples
@@ -108,3 +108,10 @@ def test_a_job_leaves_no_password_in_its_ledger(tmp_path: Path) -> None:
     rows = sqlite3.connect(ledger).execute("select value from outcome").fetchall()
     assert "[PASSWORD_1]" in rows[0][0]
     assert PASSWORD not in rows[0][0]
+
+
+def test_a_policy_with_scanners_and_a_judge_is_one_too() -> None:
+    """They are not asked: what they take out of a text cannot come back."""
+    rule = {"name": "words", "scanner": "BanSubstrings", "options": {"substrings": ["a"]}, "on_fail": "redact"}
+    policy = load_policy({"personal": "redact", "scanners": {"input": [rule]}, "judge": {"model": "j"}})
+    assert KeptValues.of(policy, (TEXT,)).sealed(PHONE) == "[PHONE_1]"

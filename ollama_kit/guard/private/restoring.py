@@ -77,6 +77,11 @@ def _literal() -> re.Pattern[str]:
 
 
 @cache
+def _numbered() -> re.Pattern[str]:
+    return re.compile("_[0-9]")
+
+
+@cache
 def _bare() -> re.Pattern[str]:
     """The name of a placeholder without its brackets, or in others."""
     kinds = "|".join(sorted(kind.upper() for kind in (*KINDS, LITERAL)))
@@ -167,11 +172,16 @@ class Restorer:
         """Every placeholder in `start`:`end`, in order, as far as something may be done or said about it."""
         at, brackets = start, changed_look_alikes().finditer(text, start, end)
         for found in chain(brackets, (None,)):
-            for name in _bare().finditer(text, at, found.start() if found else end):
-                yield from self._occurrence(name[0], f"[{name[1]}]", *name.span())
+            yield from self._names(text, at, found.start() if found else end)
             if found:
                 yield from self._occurrence(found[0], canonical(found[1], found[2]), *found.span())
                 at = found.end()
+
+    def _names(self, text: str, start: int, end: int) -> Iterator[_Occurrence]:
+        """Placeholders without their brackets."""
+        if _numbered().search(text, start, end):  # a look that costs next to nothing
+            for name in _bare().finditer(text, start, end):
+                yield from self._occurrence(name[0], f"[{name[1]}]", *name.span())
 
     def _occurrence(self, written: str, meant: str, start: int, end: int) -> Iterator[_Occurrence]:
         """Nothing for what is no business of ours: another notation, or a text that the model was given like that."""
